@@ -13,7 +13,7 @@ static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_MEMORY, OPTIO
 static const struct option_text texts[] = {
     {OPTION_OUTPUT, "kept records: one file, or a folder of files as read"},
     {OPTION_FORMAT, "format of --clusters and --removed (default: tsv)"},
-    {OPTION_AGAINST, "remove what stands in this and the inputs after it"},
+    {OPTION_AGAINST, "remove what stands in these inputs, or in this index"},
     {OPTION_MEASURE, "of word 3-grams (default: jaccard), or cosine of words"},
     {OPTION_SIGNATURE, "kind that methods of signatures use (default: minhash; cosine: rp)"},
     {OPTION_COUNT, NULL}};
@@ -79,6 +79,23 @@ static bool take_options(const struct arguments *arguments, cog_dedup_options *o
     return check_outputs(arguments);
 }
 
+/* The documents behind --against, or the index if that is one. */
+static cog_status open_reference(struct session *session, const cog_input_options *input,
+                                 cog_dedup_options *options, cog_index **index) {
+    const struct arguments *arguments = session->arguments;
+    const char *const *words = arguments->words + arguments->first_count;
+    const size_t count = arguments->word_count - arguments->first_count;
+    for (size_t i = 0; i < count; i++)
+        if (count > 1 && cog_index_exists(words[i]))
+            return REFUSE(arguments, "--against %s: an index stands alone", words[i]);
+    if (count == 1 && cog_index_exists(words[0])) {
+        cog_status status = cog_index_open(words[0], index, &session->error);
+        options->against_index = *index;
+        return status;
+    }
+    return cog_documents_open(input, words, count, &options->against, &session->error);
+}
+
 static cog_status run(struct session *session) {
     const struct arguments *arguments = session->arguments;
     const size_t first = arguments->first_count;
@@ -97,17 +114,18 @@ static cog_status run(struct session *session) {
                                        .report = arguments->values[OPTION_REPORT],
                                        .clusters_format = output_format(arguments)};
     cog_documents *documents = NULL;
+    cog_index *index = NULL;
     cog_clusters *clusters = NULL;
     cog_error *error = &session->error;
     cog_status status = cog_documents_open(&input, arguments->words, first, &documents, error);
     if (has_option(arguments, OPTION_AGAINST))
-        THEN(status, cog_documents_open(&input, arguments->words + first,
-                                        arguments->word_count - first, &options.against, error));
+        THEN(status, open_reference(session, &input, &options, &index));
     THEN(status, cog_dedup(documents, &options, &outputs, &session->run, &clusters, session->report,
                            error));
     cog_clusters_free(clusters);
     cog_documents_close(documents);
     cog_documents_close(options.against);
+    cog_index_close(index);
     free(field);
     return status;
 }
@@ -145,7 +163,9 @@ const struct command command_dedup = {
         "kept, any other goes for the first kept one that it is near. --grouping connected follows "
         "chains of near-duplicates instead.\n\n"
         "With --against, documents go that are near one of the reference collection, and the input "
-        "is not compared with itself.",
+        "is not compared with itself. The reference collection may be an index, built with the "
+        "same "
+        "--measure: each document of the input is then looked up there.",
     .examples = "cognate dedup crawl.jsonl.gz -o kept.jsonl.gz\n"
                 "cognate dedup crawl/ -o kept/ --threshold 0.9 --report report.html",
     .sets = sets,

@@ -353,7 +353,7 @@ static const option_set info_sets[] = {info_options, brief_options, NULL};
 static const option_set compact_sets[] = {run_options, NULL};
 static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_BITS, OPTION_LANG, OPTION_COUNT};
 static const struct option_text build_texts[] = {
-    {OPTION_MEASURE, "cosine of words (default), or that of dedup: Jaccard or containment"},
+    {OPTION_MEASURE, "of words (default: cosine), or of sets as in dedup"},
     {OPTION_METHOD, "what the index holds for searching (default: auto)"},
     {OPTION_RADIUS, "psm, bphs: greatest radius of searches (default: 3)"},
     {OPTION_QUERY_MARGINS, "psm: margins of the signatures (float32 .npy; older name: --weights)"},
@@ -375,7 +375,6 @@ static const struct command actions[] = {
          "in dedup, and searches are exact: what dedup takes for near-duplicates is what a search "
          "with the same --threshold finds.",
      .examples = "cognate index build pages.index pages.jsonl.gz\n"
-                 "cognate index build seen.index pages.jsonl.gz --measure jaccard\n"
                  "cognate index build s.index signatures.npy --method bphs --radius 3",
      .sets = build_sets,
      .usual = usual,

@@ -15,7 +15,7 @@ static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_COUNT};
 static const struct option_text texts[] = {
     {OPTION_THRESHOLD, "all with this similarity, instead of the nearest"},
     {OPTION_RADIUS, "all within this distance, instead of the nearest"},
-    {OPTION_MEASURE, "of documents that are no index, as in index build (default: cosine)"},
+    {OPTION_MEASURE, "of documents that are no index (default: cosine)"},
     {OPTION_FIRST, "any one match is enough: psm, bphs, and --measure jaccard and containment"},
     {OPTION_RECALL, "share of neighbours to find (default: 0.95); 1: all"},
     {OPTION_MIN_FREQUENCY, "drop terms that occur fewer times in the collection (default: 1)"},

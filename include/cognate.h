@@ -526,6 +526,7 @@ typedef enum cog_grouping {
     COG_GROUP_CONNECTED,      /* chains count: members may be far from each other */
 } cog_grouping;
 
+struct cog_index;
 typedef struct cog_dedup_options {
     cog_pairs_options pairs;
     cog_keep keep;
@@ -538,6 +539,10 @@ typedef struct cog_dedup_options {
     /* A reference collection (borrowed): documents of the input that match one of it are removed,
      * and the input is not compared with itself. NULL: none. */
     cog_documents *against;
+    /* The same with the documents of an index by Jaccard or containment (borrowed), whose measure
+     * and terms are those of the options: the answer is that of its documents as `against`, and
+     * takes the time of a search for each document of the input. NULL: none. */
+    const struct cog_index *against_index;
     /* A folder for intermediate results (borrowed): the terms of the documents, and what was
      * decided. A later job over the same input takes them from there, whatever its threshold and
      * its rules. NULL: scratch files that vanish. `resume`: go on where a job was stopped; without
@@ -549,7 +554,7 @@ typedef struct cog_dedup_options {
      * "duplicate", "a", "a_row", "b", "b_row"}: docs/report.md. Jaccard and containment only. NULL:
      * none. */
     const char *verdicts;
-    uint64_t reserved[8];
+    uint64_t reserved[7];
 } cog_dedup_options;
 /* Jaccard of word 3-grams at 0.8, the longest document kept. */
 COG_API void cog_dedup_options_init(cog_dedup_options *options);

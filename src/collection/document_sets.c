@@ -78,6 +78,25 @@ cog_status set_batch_add(struct set_batch *batch, const struct ingested *item, b
     return COG_OK;
 }
 
+cog_status set_batch_add_set(struct set_batch *batch, const struct document_set *set,
+                             struct bytes_view id, uint32_t record, cog_error *error) {
+    GROW(batch->documents, batch->capacity, batch->count + 1, "documents", error);
+    struct set_document *added = &batch->documents[batch->count];
+    *added = (struct set_document){
+        .row = {batch->bytes.size, (uint32_t)set->term_count, (uint32_t)set->word_count},
+        .fact = {.record = record},
+        .fingerprint = {set->text[0], set->text[1]}};
+    if (!set_record_append(&batch->bytes, set->terms, set->term_count, set->words, set->word_count,
+                           id))
+        return error_memory(error, batch->bytes.size, "documents");
+    if (!document_set_is_text(set))
+        added->fingerprint =
+            fingerprint_of_sets(batch->bytes.data + added->row.offset,
+                                set_record_bytes(&added->row, 0) - sizeof(uint32_t));
+    batch->count++;
+    return COG_OK;
+}
+
 size_t set_batch_last_members(const struct set_batch *batch) {
     const struct set_row *row = &batch->documents[batch->count - 1].row;
     return (size_t)row->terms + row->words;

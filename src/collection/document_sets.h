@@ -11,6 +11,7 @@
 #include "collection/equal_documents.h"
 #include "collection/ingest.h"
 #include "collection/work_folder.h"
+#include "index/segment_sets.h"
 #include "vector/set_file.h"
 
 struct document_fact {
@@ -55,6 +56,9 @@ struct set_batch {
 /* Adds a document, whose term list is changed. With has_id false its id is left out of the file. */
 cog_status set_batch_add(struct set_batch *batch, const struct ingested *item, bool has_id,
                          cog_error *error);
+/* The same of sets that are known already; `record` is what document_fact has of it. */
+cog_status set_batch_add_set(struct set_batch *batch, const struct document_set *set,
+                             struct bytes_view id, uint32_t record, cog_error *error);
 /* Terms and words of the document that was added last. */
 size_t set_batch_last_members(const struct set_batch *batch);
 /* Leaves out the documents whose mark is 0; none may have an id in the file. */

@@ -37,6 +37,41 @@ for options in "--method slices" "--bits 64" --no-vectors "--weighting tf"; do
     "$COGNATE" index build no d.jsonl --measure jaccard $options 2>&1
     echo "exit $?"
 done
+# The answer of dedup against an index is that against its documents, in the order of the index.
+rm -rf grown && "$COGNATE" index build grown first.jsonl --measure jaccard --quiet
+printf '%s\n' '{"id": "f30m0", "text": "!"}' '{"id": "empty", "text": ""}' >>rest.jsonl
+"$COGNATE" index add grown rest.jsonl --quiet
+"$COGNATE" index remove grown f1m0 f20m2 f20m0 --quiet
+cat first.jsonl rest.jsonl | grep -v '"f1m0"\|"f20m2"\|"f20m0"' >documents.jsonl
+python3 - <<'END'
+import json, random
+random.seed(5)
+lines = [json.loads(line) for line in open("d.jsonl")]
+with open("crawl.jsonl", "w") as out:
+    for n, line in enumerate(lines * 3 + [{"text": t} for t in ("!", "", "?!", "...", "dog man bites", "man bites dog")]):
+        words = line["text"].split()
+        if n >= len(lines) and len(words) > 3:
+            for _ in range(random.randrange(4)):
+                words[random.randrange(len(words))] = "changed"
+            words = words[random.randrange(3) * len(words) // 5:]
+        out.write(json.dumps({"id": "c%d" % n, "text": " ".join(words) if len(words) > 3 else line["text"]}) + "\n")
+END
+for measure in jaccard containment; do
+    [ $measure = jaccard ] || { rm -rf grown && "$COGNATE" index build grown documents.jsonl --measure $measure --quiet; }
+    for threshold in 0.3 0.6 0.8 1; do
+        for reference in grown documents.jsonl; do
+            "$COGNATE" dedup crawl.jsonl -o kept.$reference --removed removed.$reference --against $reference \
+                --measure $measure --threshold $threshold --quiet
+        done
+        cmp kept.grown kept.documents.jsonl && cmp removed.grown removed.documents.jsonl &&
+            echo "$measure $threshold: $(wc -l <kept.grown) kept, $(grep -c identical removed.grown) identical"
+    done
+done
+for options in "--measure jaccard" "--ngram 2 --measure containment" "--report r.html --measure containment" \
+    "--clusters c.tsv --measure containment" "--work W --measure containment" "d.jsonl --measure containment"; do
+    "$COGNATE" dedup crawl.jsonl -o no.jsonl --against grown $options 2>&1
+    echo "exit $?"
+done
 # Every damage of a segment is seen, and a search of it does not crash.
 for place in $(seq 0.02 0.04 0.99); do
     rm -rf D && cp -r containment D

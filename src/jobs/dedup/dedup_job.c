@@ -7,6 +7,7 @@
 #include "base/io/output.h"
 #include "base/memory.h"
 #include "collection/options.h"
+#include "jobs/dedup/dedup_index.h"
 #include "jobs/dedup/dedup_pairs.h"
 #include "jobs/dedup/dedup_sets.h"
 #include "jobs/dedup/keep_order.h"
@@ -114,7 +115,9 @@ static cog_status check(const cog_documents *documents, const cog_dedup_options 
         return error_about(error, COG_ERR_USAGE, "verdicts",
                            "verdicts are applied to exact Jaccard and containment, not to other "
                            "measures and methods");
-    if (options->against && outputs->clusters)
+    if (options->against_index)
+        TRY(dedup_index_check(options, outputs, error));
+    if ((options->against || options->against_index) && outputs->clusters)
         return error_about(error, COG_ERR_USAGE, "clusters",
                            "documents that go for a reference collection form no clusters: ask for "
                            "what is removed");
@@ -150,7 +153,9 @@ static cog_status find(cog_documents *documents, const cog_dedup_options *option
     if (keeps_pipes(options, outputs))
         ingest_keep_pipes(documents);
     cog_status status = outputs->rejects ? output_open(outputs->rejects, &rejects, error) : COG_OK;
-    if (pairs_are_by_sets(&options->pairs))
+    if (options->against_index)
+        THEN(status, dedup_by_index(documents, options, rejects, beside, job, duplicates, error));
+    else if (pairs_are_by_sets(&options->pairs))
         THEN(status, dedup_by_sets(documents, options, rejects, beside, job, duplicates, error));
     else
         THEN(status, dedup_by_pairs(documents, options, rejects, job, duplicates, error));
@@ -218,7 +223,7 @@ cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
     TRY(check_enum(options->keep, COG_KEEP_FIELD + 1, "keep", error));
     TRY(check_enum(options->grouping, COG_GROUP_CONNECTED + 1, "grouping", error));
     TRY(check_enum(options->pairs.measure, COG_MEASURE_CONTAINMENT + 1, "measure", error));
-    TRY(options_check_reserved(options->reserved, 8, "dedup", error));
+    TRY(options_check_reserved(options->reserved, 7, "dedup", error));
     cog_clusters *clusters;
     outputs = outputs ? outputs : &none;
     TAKE_ZEROED(clusters, 1, "clusters", error);

@@ -93,14 +93,27 @@ static cog_status add_hit(struct set_search *search, size_t k, uint64_t row, dou
 struct walk {
     struct set_search *search;
     const struct set_question *question;
+    const struct document_set *query;
     const struct segment *segment;
     const struct manifest_entry *entry;
     uint64_t first_row;
     const uint64_t *members;
     size_t size;
     bool of_words, is_done;
+    bool has_twin;           /* in an earlier segment; only an equal document comes before it */
     struct set_measure need; /* what a document must reach to be a hit */
 };
+
+static cog_status damaged_row(const struct walk *walk, uint32_t row, cog_error *error) {
+    return error_set(error, COG_ERR_FORMAT, "%s: row %u is damaged; cognate index check tells more",
+                     walk->segment->container.path, row);
+}
+
+static cog_status damaged_lists(const struct walk *walk, cog_error *error) {
+    return error_set(error, COG_ERR_FORMAT,
+                     "%s: posting lists are damaged; cognate index check tells more",
+                     walk->segment->container.path);
+}
 
 /* The threshold, or the k-th best so far. */
 static void raise_need(struct walk *walk) {
@@ -126,12 +139,14 @@ static cog_status compare(struct walk *walk, uint32_t row, cog_error *error) {
     struct document_set set;
     search->compared++;
     if (!segment_sets_load(&walk->segment->sets, row, &search->loaded, &set))
-        return error_set(error, COG_ERR_FORMAT,
-                         "%s: row %u is damaged; cognate index check tells more",
-                         walk->segment->container.path, row);
-    const double similarity = document_set_similarity(&walk->need, &search->bag.set, &set);
+        return damaged_row(walk, row, error);
+    const double similarity = document_set_similarity(&walk->need, walk->query, &set);
     if (similarity <= 0 || similarity < walk->need.threshold)
         return COG_OK;
+    if (walk->question->earliest) {
+        search->twin = (struct set_twin){walk->first_row + row, similarity, false};
+        return COG_OK;
+    }
     walk->is_done = walk->question->first;
     TRY(add_hit(search, walk->question->k, walk->first_row + row, similarity, error));
     raise_need(walk);
@@ -142,11 +157,9 @@ static cog_status compare(struct walk *walk, uint32_t row, cog_error *error) {
 static cog_status meet(struct walk *walk, size_t place, uint64_t entry, cog_error *error) {
     const uint32_t row = member_entry_row(entry);
     if (row >= walk->segment->rows)
-        return error_set(error, COG_ERR_FORMAT,
-                         "%s: posting lists are damaged; cognate index check tells more",
-                         walk->segment->container.path);
+        return damaged_lists(walk, error);
     const struct set_row *sizes = &walk->segment->sets.rows[row];
-    const struct document_set *query = &walk->search->bag.set;
+    const struct document_set *query = walk->query;
     size_t size = walk->of_words ? sizes->words : sizes->terms;
     const bool is_text = sizes->terms + sizes->words == 0;
     if (is_text != document_set_is_text(query) ||
@@ -160,6 +173,7 @@ static cog_status meet(struct walk *walk, size_t place, uint64_t entry, cog_erro
     const size_t mine = walk->size - place, others = size - (size_t)other_place;
     bool is_new = false;
     if (other_place >= size || !may_match(walk, size, mine < others ? mine : others) ||
+        (walk->question->earliest && walk->first_row + row >= walk->search->twin.row) ||
         (walk->entry->removed_count && manifest_is_removed(walk->entry, row)))
         return COG_OK;
     TRY(candidates_add(&walk->search->candidates, row, &is_new, error));
@@ -234,8 +248,49 @@ static cog_status read_lists(struct walk *walk, cog_error *error) {
     return COG_OK;
 }
 
+/* ---- Equal documents ------------------------------------------------------------------------- */
+
+static bool are_equal(const struct document_set *a, const struct document_set *b) {
+    if (a->term_count != b->term_count || a->word_count != b->word_count)
+        return false;
+    if (document_set_is_text(a))
+        return a->text[0] == b->text[0] && a->text[1] == b->text[1];
+    return (a->term_count == 0 ||
+            memcmp(a->terms, b->terms, a->term_count * sizeof *a->terms) == 0) &&
+           (a->word_count == 0 ||
+            memcmp(a->words, b->words, a->word_count * sizeof *a->words) == 0);
+}
+
+/* An equal document has the rarest member of the query in the first place too. */
+static cog_status find_equal(struct walk *walk, cog_error *error) {
+    struct set_search *search = walk->search;
+    const struct member_list *list = &search->lists[(uint32_t)search->order[0]];
+    const uint64_t count = member_list_upto(list, 0);
+    const struct document_set *query = walk->query;
+    struct document_set set;
+    search->postings += count;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint32_t row = member_entry_row(list->entries[i]);
+        if (row >= walk->segment->rows)
+            return damaged_lists(walk, error);
+        const struct set_row *sizes = &walk->segment->sets.rows[row];
+        if (sizes->terms != query->term_count || sizes->words != query->word_count ||
+            (walk->entry->removed_count && manifest_is_removed(walk->entry, row)))
+            continue;
+        search->compared++;
+        if (!segment_sets_load(&walk->segment->sets, row, &search->loaded, &set))
+            return damaged_row(walk, row, error);
+        if (are_equal(query, &set)) {
+            search->twin = (struct set_twin){walk->first_row + row, 1, true};
+            walk->is_done = true;
+            return COG_OK;
+        }
+    }
+    return COG_OK;
+}
+
 static cog_status search_lists(struct walk *walk, bool of_words, cog_error *error) {
-    const struct document_set *query = &walk->search->bag.set;
+    const struct document_set *query = walk->query;
     const struct segment_sets *sets = &walk->segment->sets;
     const uint64_t text_member = document_set_text_member(query);
     walk->of_words = of_words;
@@ -250,15 +305,18 @@ static cog_status search_lists(struct walk *walk, bool of_words, cog_error *erro
         return COG_OK;
     TRY(find_lists(walk, lists, error));
     order_members(walk);
-    return read_lists(walk, error);
+    if (walk->question->earliest && of_words == (query->term_count == 0))
+        TRY(find_equal(walk, error));
+    return walk->is_done || walk->has_twin ? COG_OK : read_lists(walk, error);
 }
 
-cog_status set_search_run(struct set_search *search, const cog_index *index,
-                          const struct set_question *question, const struct bag_view *bag,
-                          cog_error *error) {
-    struct walk walk = {.search = search, .question = question, .need = question->measure};
+static cog_status run(struct set_search *search, const cog_index *index,
+                      const struct set_question *question, const struct document_set *query,
+                      cog_error *error) {
+    struct walk walk = {
+        .search = search, .question = question, .query = query, .need = question->measure};
     search->count = 0;
-    TRY(set_bag_read(&search->bag, bag, error));
+    search->twin = (struct set_twin){.row = UINT64_MAX};
     for (size_t part = 0; part < index->parts.manifest.count && !walk.is_done; part++) {
         walk.entry = &index->parts.manifest.entries[part];
         walk.segment = &index->parts.segments[part];
@@ -268,8 +326,26 @@ cog_status set_search_run(struct set_search *search, const cog_index *index,
             TRY(walk.is_done ? COG_OK : search_lists(&walk, true, error));
         }
         walk.first_row += walk.entry->rows;
+        walk.has_twin = search->twin.row != UINT64_MAX;
     }
+    return COG_OK;
+}
+
+cog_status set_search_run(struct set_search *search, const cog_index *index,
+                          const struct set_question *question, const struct bag_view *bag,
+                          cog_error *error) {
+    TRY(set_bag_read(&search->bag, bag, error));
+    TRY(run(search, index, question, &search->bag.set, error));
     hits_sort(search->hits, search->count, HITS_BY_SIMILARITY);
+    return COG_OK;
+}
+
+cog_status set_search_earliest(struct set_search *search, const cog_index *index,
+                               const struct set_measure *measure, const struct document_set *query,
+                               struct set_twin *twin, cog_error *error) {
+    const struct set_question question = {.measure = *measure, .earliest = true};
+    TRY(run(search, index, &question, query, error));
+    *twin = search->twin;
     return COG_OK;
 }
 

@@ -17,6 +17,14 @@ struct set_question {
     struct set_measure measure; /* with a threshold of 0: all that share anything */
     size_t k;                   /* 0: all */
     bool first;                 /* any one is enough */
+    bool earliest;              /* for set_search_earliest */
+};
+
+/* The row of an index for which a document goes. */
+struct set_twin {
+    uint64_t row; /* UINT64_MAX: none */
+    double similarity;
+    bool is_equal; /* in all of its sets */
 };
 /* What was asked of an index of sets; refuses what has no meaning there. */
 cog_status set_question_take(const cog_index *index, const cog_search_options *options,
@@ -28,7 +36,8 @@ struct set_search {
     size_t count;
     uint64_t compared, postings; /* of all queries */
     /* Of the query at hand. */
-    struct set_bag bag;
+    struct set_bag bag; /* if it is given as a bag */
+    struct set_twin twin;
     struct loaded_sets loaded;
     struct candidates candidates;
     struct member_list *lists; /* of its members */
@@ -38,6 +47,11 @@ struct set_search {
 cog_status set_search_run(struct set_search *search, const cog_index *index,
                           const struct set_question *question, const struct bag_view *bag,
                           cog_error *error);
+/* The first row that is equal; if there is none, the first at the threshold. Of a large family few
+ * are compared. */
+cog_status set_search_earliest(struct set_search *search, const cog_index *index,
+                               const struct set_measure *measure, const struct document_set *query,
+                               struct set_twin *twin, cog_error *error);
 void set_search_free(struct set_search *search);
 
 /* All rows of a corpus, with a report. `lists` is overwritten. */

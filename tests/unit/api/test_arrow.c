@@ -519,7 +519,7 @@ TEST(reserved_words_are_refused) {
     cog_error error = {0};
     CHECK(open_rows(&documents));
     cog_dedup_options_init(&options);
-    options.reserved[7] = 1;
+    options.reserved[6] = 1;
     CHECK(cog_dedup(documents, &options, NULL, NULL, &clusters, NULL, &error) == COG_ERR_USAGE);
     CHECK_MSG(strstr(error.message, "cog_dedup_options has an option"), "%s", error.message);
     cog_dedup_options_init(&options);

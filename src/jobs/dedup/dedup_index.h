@@ -1,0 +1,17 @@
+/* Deduplication against an index by Jaccard or containment: the documents of the index are the
+ * reference collection, and each document of the input is looked up there. */
+#pragma once
+
+#include "jobs/dedup/duplicates.h"
+
+/* COG_ERR_USAGE if options->against_index cannot be what the documents are compared with. */
+cog_status dedup_index_check(const cog_dedup_options *options, const cog_dedup_outputs *outputs,
+                             cog_error *error);
+
+/* As dedup_by_sets, with the documents of options->against_index as the reference collection: each
+ * document of the input is looked up there. The twin of a document is the first row of the index
+ * that is equal, or the first that is near if none is: what a join with the documents of the index
+ * says. Behind the sets of the input are those of the twins. */
+cog_status dedup_by_index(cog_documents *documents, const cog_dedup_options *options,
+                          struct output *rejects, const char *beside, struct job *job,
+                          struct duplicates *duplicates, cog_error *error);
