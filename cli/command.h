@@ -73,8 +73,6 @@ bool take_sign_options(const struct arguments *arguments, cog_signature_kind oth
 /* Fills options, whose measure and usual values are set, with what was given. */
 bool take_pairs_options(const struct arguments *arguments, cog_pairs_options *options);
 /* Everything but the index's own method. */
-/* Refuses --measure if it is not the measure of the index. */
-cog_status expect_measure(const struct arguments *arguments, const cog_index *index);
 bool take_index_options(const struct arguments *arguments, cog_index_options *options);
 /* Refuses options that decide signatures and are not those of the index. */
 cog_status expect_sign_options(const struct arguments *arguments, const cog_index *index,

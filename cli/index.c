@@ -352,8 +352,10 @@ static const enum option_id info_options[] = {OPTION_JSON, OPTION_COUNT};
 static const option_set info_sets[] = {info_options, brief_options, NULL};
 static const option_set compact_sets[] = {run_options, NULL};
 static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_BITS, OPTION_LANG, OPTION_COUNT};
+static const enum option_id build_usual[] = {OPTION_INPUT_FORMAT, OPTION_LANG, OPTION_COUNT};
 static const struct option_text build_texts[] = {
     {OPTION_MEASURE, "of words (default: cosine), or of sets as in dedup"},
+    {OPTION_NO_VECTORS, "leave vectors out: similarities are then estimates"},
     {OPTION_METHOD, "what the index holds for searching (default: auto)"},
     {OPTION_RADIUS, "psm, bphs: greatest radius of searches (default: 3)"},
     {OPTION_QUERY_MARGINS, "psm: margins of the signatures (float32 .npy; older name: --weights)"},
@@ -377,7 +379,7 @@ static const struct command actions[] = {
      .examples = "cognate index build pages.index pages.jsonl.gz\n"
                  "cognate index build s.index signatures.npy --method bphs --radius 3",
      .sets = build_sets,
-     .usual = usual,
+     .usual = build_usual,
      .texts = build_texts,
      .methods = "auto|flat|slices|columns|psm|bphs",
      .knobs = COG_KNOB_BUILD,

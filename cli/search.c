@@ -4,9 +4,9 @@
 #include "command.h"
 
 static const enum option_id own_options[] = {
-    OPTION_NEIGHBOURS,     OPTION_THRESHOLD,     OPTION_RADIUS,    OPTION_METHOD, OPTION_RECALL,
-    OPTION_MEASURE_RECALL, OPTION_QUERY_MARGINS, OPTION_NO_VERIFY, OPTION_FIRST,  OPTION_MEASURE,
-    OPTION_OUTPUT,         OPTION_FORMAT,        OPTION_COUNT};
+    OPTION_NEIGHBOURS, OPTION_THRESHOLD,      OPTION_RADIUS,        OPTION_METHOD,
+    OPTION_RECALL,     OPTION_MEASURE_RECALL, OPTION_QUERY_MARGINS, OPTION_NO_VERIFY,
+    OPTION_FIRST,      OPTION_OUTPUT,         OPTION_FORMAT,        OPTION_COUNT};
 enum { RECALL_SAMPLE = 100 };
 static const option_set sets[] = {
     own_options,       input_options,      term_options, weight_options,
@@ -15,7 +15,6 @@ static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_COUNT};
 static const struct option_text texts[] = {
     {OPTION_THRESHOLD, "all with this similarity, instead of the nearest"},
     {OPTION_RADIUS, "all within this distance, instead of the nearest"},
-    {OPTION_MEASURE, "of documents that are no index (default: cosine)"},
     {OPTION_FIRST, "any one match is enough: psm, bphs, and --measure jaccard and containment"},
     {OPTION_RECALL, "share of neighbours to find (default: 0.95); 1: all"},
     {OPTION_MIN_FREQUENCY, "drop terms that occur fewer times in the collection (default: 1)"},
@@ -100,21 +99,9 @@ cog_status expect_sign_options(const struct arguments *arguments, const cog_inde
     return cog_index_expect(index, &sign, error);
 }
 
-cog_status expect_measure(const struct arguments *arguments, const cog_index *index) {
-    cog_index_info info;
-    cog_index_describe(index, &info);
-    if (choice_option(arguments, OPTION_MEASURE, (int)info.measure) == (int)info.measure)
-        return COG_OK;
-    return REFUSE(arguments,
-                  "--measure %s: the index was built with another measure; leave the "
-                  "option out, or build another index",
-                  arguments->values[OPTION_MEASURE]);
-}
-
 static cog_status open_folder(const struct search_arguments *taken, const char *path,
                               struct searched *searched, cog_error *error) {
     cog_status status = cog_index_open(path, &searched->index, error);
-    THEN(status, expect_measure(taken->given, searched->index));
     THEN(status, expect_sign_options(taken->given, searched->index, error));
     return status;
 }
@@ -163,8 +150,6 @@ static cog_status index_file(struct session *session, const struct search_argume
                 taken->search.method == COG_METHOD_PSM || taken->search.method == COG_METHOD_BPHS
             ? taken->search.method
             : COG_METHOD_FLAT;
-    if (options.measure != COG_MEASURE_COSINE)
-        options.method = COG_METHOD_AUTO;
     options.unmeasured = taken->search.method == COG_METHOD_AUTO ||
                          taken->search.method == COG_METHOD_EXACT || taken->search.recall >= 1;
     options.streamed = options.method == COG_METHOD_PSM || options.method == COG_METHOD_BPHS;
