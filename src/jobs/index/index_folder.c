@@ -440,7 +440,9 @@ cog_status index_follow_merge(cog_index *index, cog_error *error) {
         __atomic_store_n(&index->is_prepared, false, __ATOMIC_RELEASE);
         return COG_OK;
     }
-    return index->weights ? index_reset_weights(index, error) : COG_OK;
+    if (index->weights && index_reset_weights(index, NULL) != COG_OK)
+        __atomic_store_n(&index->is_prepared, false, __ATOMIC_RELEASE); /* tried again then */
+    return COG_OK;
 }
 
 bool cog_index_exists(const char *folder) {

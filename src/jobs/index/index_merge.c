@@ -87,8 +87,14 @@ static cog_status measure_row(struct merge *merge, size_t part, uint32_t row, co
                          "%s: the id of row %u is damaged; cognate index check tells more",
                          segment->container.path, row);
     merge->id_bytes += segment->id_offsets ? id.size : name_row(merge->index, part, row, text).size;
-    if (merge->index->has_vectors)
-        merge->entries += segment->vectors.offsets[row + 1] - segment->vectors.offsets[row];
+    if (!merge->index->has_vectors)
+        return COG_OK;
+    uint64_t begin = segment->vectors.offsets[row], end = segment->vectors.offsets[row + 1];
+    if (begin > end || end > segment_entries(segment))
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: row %u is damaged; cognate index check tells more",
+                         segment->container.path, row);
+    merge->entries += end - begin;
     return COG_OK;
 }
 

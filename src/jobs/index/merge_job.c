@@ -88,8 +88,11 @@ cog_status merge_choose(cog_index *index, enum merge_choice choice, struct merge
         return COG_OK;
     cog_status status = merging_lock(index->folder, &job->lock, error);
     THEN(status, cog_index_snapshot(index, &job->state, error));
-    if (status != COG_OK)
+    if (status != COG_OK) {
+        merging_unlock(index->folder, job->lock);
+        job->lock = -1;
         job->count = 0;
+    }
     return status;
 }
 

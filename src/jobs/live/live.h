@@ -88,7 +88,8 @@ struct cog_live {
     pthread_t merger;
     bool has_merger, wants_merge, is_closing;
     unsigned compactions; /* that are under way or wait: nothing else is merged */
-    cog_cancel *cancel;   /* of the merge that is under way, or NULL */
+    bool is_compacting;
+    cog_cancel *cancel; /* of the merge that is under way, or NULL */
     pthread_cond_t merge_call;
 };
 

@@ -134,20 +134,23 @@ cog_status cog_live_settle(cog_live *live, cog_error *error) {
 
 /* ---- Compacting ------------------------------------------------------------------------------ */
 
-/* A merge in the background would be in vain: it ends first, and no other begins. */
+/* One at a time. A merge in the background would be in vain: it ends first, and no other begins. */
 static void begin_compaction(cog_live *live) {
     pthread_mutex_lock(&live->lock);
     live->compactions++;
     if (live->cancel)
         cog_cancel_set(live->cancel);
-    while (live->cancel)
+    while (live->cancel || live->is_compacting)
         pthread_cond_wait(&live->turn, &live->lock);
+    live->is_compacting = true;
     pthread_mutex_unlock(&live->lock);
 }
 
 static void end_compaction(cog_live *live) {
     pthread_mutex_lock(&live->lock);
     live->compactions--;
+    live->is_compacting = false;
+    pthread_cond_broadcast(&live->turn);
     pthread_cond_signal(&live->merge_call);
     pthread_mutex_unlock(&live->lock);
 }
