@@ -21,7 +21,7 @@ from ._stages import Stage, Stages
 if TYPE_CHECKING:
     import pyarrow
 
-#: Collections with at most this many members of sets are joined in one task: 200 MB, and some 700 MB in its Python.
+#: Collections with at most this many members of sets are joined in one task: 200 MB, and up to 1 GB in Python.
 MEMBERS_AT_ONCE = 25_000_000
 _PAIRS_MOST = 4_000_000  # with more pairs of rows that share a key, tasks share the work
 _PAIRS_MEASURED = 10_000  # at a time
