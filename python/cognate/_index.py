@@ -18,6 +18,7 @@ IndexMethod = Literal["auto", "flat", "slices", "columns", "psm", "bphs", "lsh"]
 
 class BuildOptions(SignOptions, ReadOptions, total=False):
     """Options of Index.build."""
+    measure: Literal["cosine", "jaccard", "containment"]  #: jaccard, containment: of the sets that dedup compares
     radius: int  #: psm, bphs: the radius of searches
     vectors: bool  #: False: similarities are estimates
     unmeasured: bool  #: True: the recall of searches is not measured at the build
@@ -83,6 +84,8 @@ class Index:
 
     def __repr__(self) -> str:
         info = self.info
+        if info["measure"] != "cosine":
+            return f"<cognate.Index: {info['rows']} documents, measure {info['measure']}>"
         return f"<cognate.Index: {info['rows']} {info['holds']}, {info['bits']} bits, method {info['method']}>"
 
     @property
@@ -104,7 +107,13 @@ class Index:
 
         Documents are named by ``ids``, by their column of ids, or by their positions. With a lexicon, they are in its
         source language, and the index is in its target language; it remembers the lexicon. Documents whose column of
-        languages names the target language are taken as they are.
+        languages names the target language are taken as they are. With ``measure="jaccard"`` or
+        ``"containment"``, documents are the sets of word 3-grams that ``dedup`` compares, and searches are exact.
+
+        >>> import cognate
+        >>> seen = cognate.Index.build(["a b c d e f g h i j k l m n o p q r s t"], measure="jaccard")
+        >>> seen.search("a b c d e f g h i j k l m n o p q r s", threshold=0.8)["row"].tolist()
+        [0]
         """
         read, work, run = split(options, method=method)
         if is_signatures(x):

@@ -10,6 +10,7 @@ import numpy as np
 from . import _cognate
 from ._inputs import (Array, Documents, JobOptions, ReadOptions, RunOptions, TermOptions, WeightOptions,
                       is_signatures, open_documents, report_of, signatures_of, split)
+from ._index import Index
 from ._lexicon import Lexicon
 from ._table import Table
 from .batch import Statistics
@@ -70,7 +71,7 @@ class DedupOptions(JobOptions, total=False):
     verdicts: str  #: a file of decisions made in the report
 
 
-def dedup(documents: Documents, *, against: Documents = None, threshold: float = 0.8,
+def dedup(documents: Documents, *, against: Documents | Index = None, threshold: float = 0.8,
           measure: Literal["jaccard", "containment", "cosine"] = "jaccard", method: Method = "auto",
           keep: str = "longest", grouping: Literal["representative", "connected"] = "representative",
           ids: bool = False, **options: Unpack[DedupOptions]) -> DedupResult:
@@ -78,8 +79,9 @@ def dedup(documents: Documents, *, against: Documents = None, threshold: float =
 
     Two documents are near-duplicates if the Jaccard coefficient of their sets of word 3-grams is at or above the
     threshold. ``keep`` is longest, first, last, or of files field:NAME (the greatest value) or field:NAME:min. With
-    ``against``, what stands in that reference collection is removed, and kept twins are its rows. With ``ids``, the
-    clusters have columns of ids too.
+    ``against``, what stands in that reference collection is removed, and kept twins are its rows; it may be an index
+    that was built with the same measure (positions of twins are then among the documents of the index that are not
+    removed). With ``ids``, the clusters have columns of ids too.
 
     >>> import cognate
     >>> result = cognate.dedup(["a b c d e f", "a b c d e f", None, "something else", "a b c d e f g"])
@@ -93,7 +95,10 @@ def dedup(documents: Documents, *, against: Documents = None, threshold: float =
     read, work, run = split(options, threshold=threshold, measure=measure, method=method, keep=rule,
                             keep_field=name or None, keep_least=order == "min", grouping=grouping)
     handle = open_documents(documents, read)
-    other = None if against is None else open_documents(against, read)
+    if isinstance(against, Index):
+        other = against._handle
+    else:
+        other = None if against is None else open_documents(against, read)
     *tables, text = _cognate.dedup(handle, other, work, ids, run)
     report, skipped = report_of(text), _cognate.documents_skipped(handle)
     return DedupResult(*(Table(table, report, skipped) for table in tables))

@@ -13,6 +13,10 @@ struct index *index_of(PyObject *capsule) {
     return PyCapsule_GetPointer(capsule, index_name);
 }
 
+struct index *index_from(PyObject *object) {
+    return PyCapsule_IsValid(object, index_name) ? index_of(object) : NULL;
+}
+
 cog_index *index_shown(struct index *index) {
     pthread_mutex_lock(&index->lock);
     cog_index *shown = cog_index_retain(index->shown);
@@ -109,8 +113,38 @@ static cog_status build_work(struct job *job) {
     return status == COG_OK ? index_show(own->index, &job->error) : status;
 }
 
+/* Sets have neither weights nor signatures. */
+static bool refuse_signing(PyObject *dictionary) {
+    const struct field *const sets[] = {weight_fields, signature_fields};
+    for (size_t set = 0; set < 2; set++)
+        for (const struct field *field = sets[set]; field->name; field++)
+            if (options_have(dictionary, field->name)) {
+                PyErr_Format(PyExc_TypeError,
+                             "%s goes with the measure cosine; an index by jaccard or containment "
+                             "has sets, and neither weights nor signatures",
+                             field->name);
+                return false;
+            }
+    return true;
+}
+
+static bool take_sets(PyObject *dictionary, cog_index_options *options) {
+    const struct field_set sets[] = {
+        {index_fields, options}, {term_fields, &options->sign.terms}, {NULL, NULL}};
+    if (!refuse_signing(dictionary) ||
+        !options_take(dictionary, sets, &options->knobs, &options->method))
+        return false;
+    options_complete_terms(dictionary, &options->sign.terms);
+    return true;
+}
+
 static bool take_index(PyObject *dictionary, cog_index_options *options) {
-    cog_index_options_init(options);
+    int measure = options_choice(dictionary, "measure", measure_names, COG_MEASURE_COSINE);
+    if (measure < 0)
+        return false;
+    cog_index_options_init_for(options, (cog_measure)measure);
+    if (measure != COG_MEASURE_COSINE)
+        return take_sets(dictionary, options);
     int kind = options_choice(dictionary, "signature", kind_names, COG_SIGNATURE_RP);
     if (kind < 0)
         return false;
@@ -356,10 +390,10 @@ static PyObject *info(PyObject *self, PyObject *capsule) {
     Py_BEGIN_ALLOW_THREADS cog_index_describe(shown, &described);
     cog_index_close(shown);
     Py_END_ALLOW_THREADS return Py_BuildValue(
-        "{sKsKsKsIssss}", "rows", (unsigned long long)described.rows, "removed_rows",
+        "{sKsKsKsIssssss}", "rows", (unsigned long long)described.rows, "removed_rows",
         (unsigned long long)described.removed_rows, "segments",
         (unsigned long long)described.segments, "bits", described.bits, "method",
-        cog_method_name(described.method), "holds",
+        cog_method_name(described.method), "measure", measure_names[described.measure], "holds",
         !described.documents ? "signatures"
         : described.vectors  ? "documents"
                              : "documents without vectors");

@@ -87,8 +87,8 @@ static cog_status dedup_work(struct job *job) {
     return status;
 }
 
-/* dedup(documents, against or None, options, ids, run): kept rows, clusters, removed rows, report.
- */
+/* dedup(documents, against (documents or an index) or None, options, ids, run): kept rows,
+ * clusters, removed rows, report. */
 static PyObject *dedup(PyObject *self, PyObject *arguments) {
     PyObject *capsule, *against, *dictionary, *run, *tables[3] = {NULL}, *report = NULL;
     PyObject *result = NULL;
@@ -98,8 +98,10 @@ static PyObject *dedup(PyObject *self, PyObject *arguments) {
                           &PyDict_Type, &run))
         return NULL;
     struct documents *documents = documents_of(capsule), *reference = NULL;
+    struct index *index = index_from(against);
     int measure = options_choice(dictionary, "measure", measure_names, COG_MEASURE_JACCARD);
-    if (!documents || measure < 0 || (against != Py_None && !(reference = documents_of(against))))
+    if (!documents || measure < 0 ||
+        (!index && against != Py_None && !(reference = documents_of(against))))
         return NULL;
     struct dedup_job job = {
         .job = {.work = dedup_work}, .documents = documents->handle, .ids = ids != 0};
@@ -108,7 +110,11 @@ static PyObject *dedup(PyObject *self, PyObject *arguments) {
     job.options.against = reference ? reference->handle : NULL;
     if (!take_pairs(dictionary, &job.options.pairs, dedup_fields, &job.options))
         return NULL;
+    cog_index *shown = index ? index_shown(index) : NULL;
+    job.options.against_index = shown;
     bool good = job_run(&job.job, run, false);
+    if (shown)
+        cog_index_close(shown);
     for (int i = 0; i < 3; i++)
         if (job.streams[i].release && good)
             good = (tables[i] = table_of_stream(&job.streams[i])) != NULL;

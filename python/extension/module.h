@@ -120,6 +120,8 @@ struct index {
 };
 /* NULL with an exception set if the object is no capsule of an index. */
 struct index *index_of(PyObject *capsule);
+/* NULL without an exception if it is none. */
+struct index *index_from(PyObject *object);
 /* What searches see now; cog_index_close it. A change does not touch it. */
 cog_index *index_shown(struct index *index);
 

@@ -82,9 +82,11 @@ const struct field related_fields[] = {FIELD("min_urls", cog_related_options, mi
                                        FIELD("queries_file", cog_related_options, queries_file),
                                        END};
 const struct field index_fields[] = {METHOD(cog_index_options),
+                                     CHOICE("measure", cog_index_options, measure, measure_names),
                                      FIELD("radius", cog_index_options, radius_bits),
                                      FIELD("vectors", cog_index_options, vectors),
-                                     FIELD("unmeasured", cog_index_options, unmeasured), END};
+                                     FIELD("unmeasured", cog_index_options, unmeasured),
+                                     END};
 const struct field search_fields[] = {METHOD(cog_search_options),
                                       FIELD("k", cog_search_options, k),
                                       FIELD("threshold", cog_search_options, threshold),

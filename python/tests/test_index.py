@@ -28,6 +28,30 @@ def test_changes(texts, tmp_path):
         index.save(tmp_path / "index")
 
 
+@pytest.mark.parametrize("measure", ["jaccard", "containment"])
+def test_sets(texts, tmp_path, measure):
+    index = cognate.Index.build(texts[:600], measure=measure)
+    index.add(texts[600:700])
+    assert index.info["measure"] == measure and index.info["bits"] == 0
+    changed = [" ".join(text.split()[:-3]) for text in texts[:900]]
+    threshold = 0.6
+    found = index.search(changed, threshold=threshold)
+    pairs = cognate.pairs(changed, texts[:700], measure=measure, threshold=threshold)
+    assert len(pairs) > 500
+    assert sorted(zip(found["query"].tolist(), found["row"].tolist())) == list(zip(pairs["a"].tolist(), pairs["b"].tolist()))
+    assert len(index.search(changed[0], threshold=threshold, first=True)) == 1
+    index.save(tmp_path / "index")
+    for reference in index, cognate.Index.open(tmp_path / "index"):
+        mine = cognate.dedup(changed, against=reference, measure=measure, threshold=threshold)
+        theirs = cognate.dedup(changed, against=texts[:700], measure=measure, threshold=threshold)
+        assert mine.kept.tolist() == theirs.kept.tolist() and 0 < len(mine.kept) < 900
+        assert list(mine.pairs.rows()) == list(theirs.pairs.rows())
+    with pytest.raises(ValueError, match="measure"):
+        cognate.dedup(changed, against=index, measure="jaccard" if measure == "containment" else "containment")
+    with pytest.raises(TypeError, match="cosine"):
+        cognate.Index.build(texts[:5], measure=measure, bits=64)
+
+
 def test_ids(texts):
     index = cognate.Index.build(texts[:50], ids=[f"n{i}" for i in range(50)])
     mixed = " ".join(texts[0].split()[:20] + texts[1].split()[:20])
