@@ -1,6 +1,6 @@
 # An index by Jaccard or containment answers what dedup's measure says, however it was made, and refuses what it has not.
 here=$(dirname "$0")
-python3 "$here/make_documents.py" 30 3 60 >d.jsonl
+python3 "$here/../make_documents.py" 30 3 60 >d.jsonl
 printf '%s\n' '{"id": "tiny", "text": "man bites dog"}' '{"id": "short", "text": "one changed word of ten does not hide it"}' \
     '{"id": "marks", "text": "?!"}' >>d.jsonl
 head -40 d.jsonl >first.jsonl
