@@ -175,13 +175,15 @@ static size_t count_proposed(struct match *truth, size_t count, const struct mat
     return hits;
 }
 
-static cog_status count_lists(const struct measuring *own, const struct hit_lists *found, size_t k,
-                              size_t most, struct share_tally *tally, cog_error *error) {
+/* Of queries of the sample from `first` on. */
+static cog_status count_lists(const struct measuring *own, const struct hit_lists *found,
+                              size_t first, size_t queries, size_t k, size_t most,
+                              struct share_tally *tally, cog_error *error) {
     struct match truth[MOST_NEIGHBOURS], *others;
     TAKE(others, most + 1, "a sample of neighbours", error);
-    for (size_t i = 0; i < own->count; i++) {
-        size_t count = copy_others(&own->truth, i, own->sample[i], k, truth);
-        size_t found_count = copy_others(found, i, own->sample[i], most, others);
+    for (size_t i = 0; i < queries; i++) {
+        size_t count = copy_others(&own->truth, first + i, own->sample[first + i], k, truth);
+        size_t found_count = copy_others(found, i, own->sample[first + i], most, others);
         if (own->of_cosines)
             share_tally_add(tally, count_proposed(truth, count, others, found_count), count);
         else
@@ -191,18 +193,30 @@ static cog_status count_lists(const struct measuring *own, const struct hit_list
     return COG_OK;
 }
 
-static cog_status measure_effort(const struct measuring *own, const struct search_method *method,
-                                 uint32_t flags, uint32_t k, unsigned effort,
-                                 struct share_tally *tally, cog_error *error) {
+/* The first queries of those that are left, so many that their lists stay small. */
+static size_t queries_at_once(const struct measuring *own, size_t first, size_t list) {
+    enum { MOST_HITS = 1 << 20 };
+    size_t left = own->count - first, most = MOST_HITS / (list + 1) + 1;
+    return left < most ? left : most;
+}
+
+static cog_status measure_queries(const struct measuring *own, const struct search_method *method,
+                                  uint32_t flags, uint32_t k, unsigned effort, size_t *first,
+                                  struct share_tally *tally, cog_error *error) {
     const cog_knobs none = {0};
     struct hit_lists found = {0};
     const bool has_margins = flags & RECALL_WITH_MARGINS,
                is_graded = own->of_cosines && has_margins;
     size_t candidates = recall_candidates(k, effort), most = own->of_cosines ? candidates : k;
     size_t proposed = is_graded ? recall_proposed(candidates) : most;
+    size_t count = queries_at_once(own, *first, proposed);
+    const struct signatures_view *all = &own->signatures;
+    const struct signatures_view queries = {signature_row(all, *first), count, all->bits,
+                                            all->stride_bytes};
     struct method_search asked = {
         .rows = {.signatures = &own->segment->signatures},
-        .queries = {.signatures = &own->signatures, .margins = has_margins ? own->margins : NULL},
+        .queries = {.signatures = &queries,
+                    .margins = has_margins ? own->margins + *first * all->bits : NULL},
         .k = proposed + 1,
         .effort = effort,
         .candidates = proposed > candidates ? proposed : candidates,
@@ -212,8 +226,18 @@ static cog_status measure_effort(const struct measuring *own, const struct searc
     if (status == COG_OK && is_graded)
         status = hits_keep_graded(&found, &asked.rows, &asked.queries, 0, candidates + 1,
                                   own->threads, error);
-    THEN(status, count_lists(own, &found, k, most, tally, error));
+    THEN(status, count_lists(own, &found, *first, count, k, most, tally, error));
     hit_lists_free(&found);
+    *first += count;
+    return status;
+}
+
+static cog_status measure_effort(const struct measuring *own, const struct search_method *method,
+                                 uint32_t flags, uint32_t k, unsigned effort,
+                                 struct share_tally *tally, cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t first = 0; first < own->count && status == COG_OK;)
+        status = measure_queries(own, method, flags, k, effort, &first, tally, error);
     return status;
 }
 
