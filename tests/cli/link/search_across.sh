@@ -1,5 +1,5 @@
 # Search across languages: an index of one language is asked in another and takes documents of both, against plain loops.
-here=$(dirname "$0")
+here=$(dirname "$0")/..
 python3 "$here/two_languages.py" write .
 "$COGNATE" lexicon convert table.tsv --from vo --to eo --mass 1 -o vo-eo.lex --quiet
 python3 -c "
