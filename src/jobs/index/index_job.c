@@ -310,14 +310,16 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus, cog_inde
     return status;
 }
 
-cog_status index_check_memory(const cog_documents *documents, const cog_run_options *run,
-                              cog_report *report, cog_error *error) {
-    enum { SIGNATURES_AND_LISTS = 1 }; /* bytes for each byte of text, as measured and rounded up */
+cog_status index_check_memory(const cog_documents *documents, cog_measure measure,
+                              const cog_run_options *run, cog_report *report, cog_error *error) {
+    /* Bytes for each byte of text, as measured and rounded up. */
+    enum { SIGNATURES_AND_LISTS = 1, SETS_AND_LISTS = 5 };
+    const int others = measure == COG_MEASURE_COSINE ? SIGNATURES_AND_LISTS : SETS_AND_LISTS;
     double text_bytes = (double)ingest_text_bytes(documents);
     if (documents->foreign)
         text_bytes *= INGEST_PROJECTED_SHARE;
     return memory_budget_check(
-        MEMORY_BASE_BYTES + text_bytes * (MEMORY_OF_TERMS + SIGNATURES_AND_LISTS) +
+        MEMORY_BASE_BYTES + text_bytes * (MEMORY_OF_TERMS + others) +
             ingest_projection_bytes(documents, threads_resolve(run ? run->threads : 0)),
         run, report, error);
 }
@@ -338,7 +340,7 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *as
             ? options_terms(&options->sign.terms, &terms, error)
             : options_set_terms(&options->sign.terms, options->measure, &terms, error));
     TRY(foreign_check_signature(documents->foreign, options->sign.signature.kind, error));
-    TRY(index_check_memory(documents, run, report, error));
+    TRY(index_check_memory(documents, options->measure, run, report, error));
     TRY(index_create(&index, error));
     index->is_unmeasured = options->unmeasured;
     struct corpus_options reading = {.terms = &terms,

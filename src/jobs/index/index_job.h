@@ -128,8 +128,8 @@ cog_status index_visit_sets(const cog_index *index, size_t first, size_t count, 
                             void *context, cog_error *error);
 
 /* Reports what indexing documents will take; COG_ERR_MEMORY where the budget is less. */
-cog_status index_check_memory(const cog_documents *documents, const cog_run_options *run,
-                              cog_report *report, cog_error *error);
+cog_status index_check_memory(const cog_documents *documents, cog_measure measure,
+                              const cog_run_options *run, cog_report *report, cog_error *error);
 /* Appends a draft as a segment in memory. */
 cog_status index_take_draft(cog_index *index, struct segment_draft *draft, bool is_pending,
                             cog_error *error);
