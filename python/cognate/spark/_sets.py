@@ -141,7 +141,9 @@ def _split_heavy(stages: Stages, rows: Any, key_counts: Stage, rule: Rule, acros
         example = rows.filter(f.col("key") == most["key"]).select("doc").head()
         stages.note(heaviest_key={"rows": most["a"] + most["b"], "example": example["doc"]})
     stages.note(heavy_keys=stages.report.get("heavy_keys", 0) + len(blocks))
-    return map_batches(rows, _split_rows, f"doc long, {KEY_COLUMNS}, rank long", blocks, across)
+    schema = f"doc long, {KEY_COLUMNS}, rank long"
+    ordered = rows.select(*(column.split()[0] for column in schema.split(", ")))  # a join may have moved columns
+    return map_batches(ordered, _split_rows, schema, blocks, across)
 
 
 def _blocks(rows: int, most: int) -> int:
