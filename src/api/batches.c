@@ -6,7 +6,7 @@
 #include "api/arrow_table.h"
 #include "base/arguments.h"
 #include "cluster/clusters.h"
-#include "collection/document_sets.h"
+#include "collection/sets/document_sets.h"
 #include "collection/statistics_job.h"
 #include "input/npy.h"
 #include "jobs/lexicon/lexicon_job.h"

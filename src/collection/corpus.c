@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "base/threads.h"
-#include "collection/set_bag.h"
+#include "collection/sets/set_bag.h"
 #include "run/job.h"
 #include "vector/term_numbers.h"
 

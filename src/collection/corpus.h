@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "collection/bag_spool.h"
-#include "collection/document_sets.h"
 #include "collection/id_table.h"
 #include "collection/ingest.h"
+#include "collection/sets/document_sets.h"
 #include "vector/sparse.h"
 #include "vector/statistics.h"
 #include "vector/term_numbers.h"
@@ -39,7 +39,8 @@ struct corpus {
 struct corpus_options {
     const struct term_options *terms;
     bool want_frequencies;
-    bool as_sets; /* rows are bags of sets (collection/set_bag.h); the terms are made for that */
+    bool as_sets; /* rows are bags of sets (collection/sets/set_bag.h); the terms are made for that
+                   */
     bool takes_foreign; /* documents with a lexicon become bags with expected frequencies; else they
                            are refused */
     bool repeat_ids;    /* a document whose id was used before is a row as well, not a bad record */

@@ -63,17 +63,14 @@ static cog_status look_up(void *context, unsigned worker, size_t begin, size_t e
 }
 
 static cog_status look_up_all(struct index_dedup *dedup, struct job *job, cog_error *error) {
-    enum { GRAIN = 16, ROWS_AT_ONCE = 1 << 14 };
+    enum { GRAIN = 16 };
     const size_t count = dedup->duplicates->count;
-    struct progress progress;
     uint64_t compared = 0, postings = 0;
     cog_status status = TAKEN_ZEROED(dedup->searches, job->threads, "searches", error);
     THEN(status, TAKEN_ZEROED(dedup->loaded, job->threads, "searches", error));
     THEN(status, TAKEN(dedup->twins, count, "documents", error));
     job_stage(job, "searching");
-    progress_start(&progress, &job->run, "searching", count);
     THEN(status, parallel_for(job->threads, count, GRAIN, look_up, dedup, error));
-    THEN(status, progress_finish(&progress, error));
     job_stage(job, NULL);
     for (unsigned i = 0; dedup->searches && dedup->loaded && i < job->threads; i++) {
         compared += dedup->searches[i].compared;

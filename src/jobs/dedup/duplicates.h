@@ -5,7 +5,7 @@
 #pragma once
 
 #include "collection/corpus.h"
-#include "collection/document_sets.h"
+#include "collection/sets/document_sets.h"
 
 enum duplicate_reason {
     REASON_KEPT,

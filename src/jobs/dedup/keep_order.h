@@ -2,7 +2,7 @@
  * equal ones the earlier document stays. */
 #pragma once
 
-#include "collection/document_sets.h"
+#include "collection/sets/document_sets.h"
 
 /* Refuses a rule that does not exist, and a field where documents have none. */
 cog_status keep_order_check(const cog_dedup_options *options, const cog_documents *documents,

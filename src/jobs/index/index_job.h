@@ -40,9 +40,9 @@ struct cog_index {
     bool is_prepared;       /* published by an atomic store */
     bool has_documents;     /* else signatures alone, and the rest is unused */
     bool has_vectors;
-    bool is_multilingual;  /* documents were projected by lexicons: frequencies are expected ones */
+    bool is_multilingual; /* documents were projected by lexicons: frequencies are expected ones */
     /* By Jaccard and containment documents are sets (index/segment_sets.h): their bags are those of
-     * collection/set_bag.h, and there are neither signatures nor statistics. */
+     * collection/sets/set_bag.h, and there are neither signatures nor statistics. */
     cog_measure measure;
     cog_sign_options sign; /* its language is borrowed from the manifest's settings */
     struct term_options terms;

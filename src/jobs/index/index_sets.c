@@ -1,7 +1,7 @@
 /* Segments of documents that are compared as sets, by Jaccard or containment: from a corpus, or
  * from other segments. A merged segment has the bytes of a build. */
 #include "base/memory.h"
-#include "collection/set_bag.h"
+#include "collection/sets/set_bag.h"
 #include "jobs/index/index_draft.h"
 
 static cog_status take_sets(struct set_builder *builder, unsigned threads,

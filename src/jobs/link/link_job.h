@@ -46,7 +46,7 @@ void links_reset(cog_links *links);
 cog_status links_write(const cog_links *links, cog_output_format format, const char *path,
                        cog_error *error);
 /* Reads the linked documents again and writes the sentence pairs of each link
- * (jobs/link/sentence_pairs.h), each pair of texts once. */
+ * (jobs/link/sentences/sentence_pairs.h), each pair of texts once. */
 cog_status links_write_sentences(const cog_links *links, struct job *job,
                                  cog_documents *const documents[2],
                                  const cog_sentence_options *options, const char *path,

@@ -10,7 +10,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/strings.h"
-#include "collection/set_bag.h"
+#include "collection/sets/set_bag.h"
 #include "collection/statistics_job.h"
 #include "input/documents/json_parser.h"
 #include "jobs/index/segment_change.h"

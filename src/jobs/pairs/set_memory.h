@@ -2,7 +2,7 @@
  * the rest of the budget, and predictions. */
 #pragma once
 
-#include "collection/document_sets.h"
+#include "collection/sets/document_sets.h"
 #include "join/sets/set_join.h"
 
 /* What the budget leaves for the join once the documents are read; 0: there is no budget.

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/threads.h"
-#include "collection/document_sets.h"
+#include "collection/sets/document_sets.h"
 #include "jobs/pairs/short_pairs.h"
 #include "join/sets/set_verify.h"
 

@@ -9,7 +9,7 @@
  * are not read. */
 #pragma once
 
-#include "collection/set_bag.h"
+#include "collection/sets/set_bag.h"
 #include "jobs/index/index_job.h"
 #include "join/candidates.h"
 

@@ -1,4 +1,4 @@
-#include "collection/document_sets.h"
+#include "collection/sets/document_sets.h"
 
 #include "base/hash.h"
 #include "test.h"

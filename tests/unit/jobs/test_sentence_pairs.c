@@ -4,8 +4,8 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "jobs/link/sentence_chain.h"
-#include "jobs/link/sentence_pairs.h"
+#include "jobs/link/sentences/sentence_chain.h"
+#include "jobs/link/sentences/sentence_pairs.h"
 #include "test.h"
 
 /* ---- Chains ---------------------------------------------------------------------------------- */

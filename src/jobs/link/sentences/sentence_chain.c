@@ -1,4 +1,4 @@
-#include "jobs/link/sentence_chain.h"
+#include "jobs/link/sentences/sentence_chain.h"
 
 #include <stdlib.h>
 

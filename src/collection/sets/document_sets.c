@@ -1,4 +1,4 @@
-#include "collection/document_sets.h"
+#include "collection/sets/document_sets.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
-#include "collection/set_bag.h"
+#include "collection/sets/set_bag.h"
 
 #include <stdlib.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "collection/document_sets.h"
+#include "collection/sets/document_sets.h"
 
 /* Of which set a hash is, in its lowest bits. No hash is 0. */
 enum set_mark { MARK_TERM = 1, MARK_WORD = 2, MARK_TEXT = 3, MARK_BITS = 64 - MEMBER_BITS };

@@ -1,10 +1,10 @@
-#include "jobs/link/sentence_pairs.h"
+#include "jobs/link/sentences/sentence_pairs.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "jobs/link/sentence_chain.h"
+#include "jobs/link/sentences/sentence_chain.h"
 
 enum { NO_PAIR = UINT32_MAX, SUPPORT_REACH = 3 };
 /* Chosen on parliament debates that no lexicon had seen, in order and shuffled, whole and with a

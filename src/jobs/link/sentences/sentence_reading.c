@@ -1,4 +1,4 @@
-#include "jobs/link/sentence_reading.h"
+#include "jobs/link/sentences/sentence_reading.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * largest sum of gains. Cells far from a common order do not fit a chain. n log n in the cells. */
 #pragma once
 
-#include "jobs/link/sentence_cells.h"
+#include "jobs/link/sentences/sentence_cells.h"
 
 /* Working memory. Zero-initialise, reuse; sentence_chain_free releases. */
 struct sentence_chain {

@@ -1,4 +1,4 @@
-#include "jobs/link/sentence_output.h"
+#include "jobs/link/sentences/sentence_output.h"
 
 #include <string.h>
 

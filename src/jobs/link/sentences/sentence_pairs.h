@@ -13,15 +13,15 @@
  * pair are pairs themselves. In the middle of a translated passage a pair is right also if its
  * words are few or unknown; a lone pair has to show it by its words.
  *
- * 1. The best chain of cells (jobs/link/sentence_chain.h) is the alignment of a translation. Its
- *    pairs are kept if their score reaches the threshold.
+ * 1. The best chain of cells (jobs/link/sentences/sentence_chain.h) is the alignment of a
+ * translation. Its pairs are kept if their score reaches the threshold.
  * 2. The sentences that are left, because passages have moved or the documents are no translation,
  *    are paired by their cosine, the largest first, and kept by the same rule.
  *
  * Time is linear in the sentences, but for a logarithm. */
 #pragma once
 
-#include "jobs/link/sentence_cells.h"
+#include "jobs/link/sentences/sentence_cells.h"
 
 struct sentence_pair {
     struct sentence_cell cell;

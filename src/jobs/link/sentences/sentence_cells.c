@@ -1,10 +1,10 @@
-#include "jobs/link/sentence_cells.h"
+#include "jobs/link/sentences/sentence_cells.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "jobs/link/sentence_chain.h"
+#include "jobs/link/sentences/sentence_chain.h"
 
 void sentence_cells_free(struct sentence_cells *cells) {
     FREE(cells->items, cells->row_starts);

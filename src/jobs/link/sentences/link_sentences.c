@@ -5,9 +5,9 @@
 
 #include "base/memory.h"
 #include "jobs/link/link_job.h"
-#include "jobs/link/sentence_output.h"
-#include "jobs/link/sentence_pairs.h"
-#include "jobs/link/sentence_reading.h"
+#include "jobs/link/sentences/sentence_output.h"
+#include "jobs/link/sentences/sentence_pairs.h"
+#include "jobs/link/sentences/sentence_reading.h"
 
 enum {
     /* Links whose pairs are kept in memory until they are written. */
