@@ -5,7 +5,7 @@ install(TARGETS cognate-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS cognate cognate-shared ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/cognate.h include/cognate_arrow.h include/cognate_batch.h
-        include/cognate_crosslingual.h include/cognate_explain.h include/cognate_live.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+        include/cognate_crosslingual.h include/cognate_explain.h include/cognate_index.h include/cognate_live.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # The pkg-config file names folders by where it lies itself, so that what is installed can be moved; not those that are
 # given as absolute paths.
 set(PKGCONFIG_PREFIX ${CMAKE_INSTALL_PREFIX})
