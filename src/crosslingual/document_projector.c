@@ -165,9 +165,8 @@ static cog_status project_term(struct projector_worker *worker, uint64_t hash, u
     word = word_table_find(&worker->unknown.strings, hash);
     if (word == WORD_NONE)
         return COG_OK;
-    size_t begin = word ? worker->ends[word - 1] : 0;
-    return add_words(worker, worker->remembered + begin, worker->ends[word] - begin, frequency,
-                     error);
+    size_t begin = word ? worker->ends[word - 1] : 0, count = worker->ends[word] - begin;
+    return count ? add_words(worker, worker->remembered + begin, count, frequency, error) : COG_OK;
 }
 
 cog_status projector_worker_run(struct projector_worker *worker, struct bytes_view text,

@@ -242,6 +242,7 @@ cog_status cog_live_create(cog_index *index, cog_live **result, cog_error *error
     cog_status status = cog_index_snapshot(index, &live->shown, error);
     if (status == COG_OK) {
         live->index = index;
+        live->is_in_memory = !index->folder;
         live_want_merge(live);
     }
     return HAND_OUT(status, live, cog_live_close, result);

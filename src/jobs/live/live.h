@@ -63,7 +63,8 @@ struct live_worker {
 };
 
 struct cog_live {
-    cog_index *index; /* of the leader */
+    cog_index *index;  /* of the leader */
+    bool is_in_memory; /* the index has no folder */
     pthread_mutex_t lock;
     pthread_cond_t turn;
     bool is_led;

@@ -169,7 +169,7 @@ cog_status cog_live_compact(cog_live *live, const cog_run_options *run, cog_repo
     struct job job;
     bool merged;
     TRY(check_given(live, "live", error));
-    if (!live->index->folder)
+    if (live->is_in_memory)
         return compact_in_memory(live, run, report, error);
     job_begin(&job, run, report);
     begin_compaction(live);

@@ -464,7 +464,8 @@ TEST(manifest_impossible_lists_are_refused) {
     struct manifest manifest = {0}, read = {0};
     make_sample(&sample, 40);
     CHECK_OK(manifest_add_segment(folder, &manifest, &sample.parts, error));
-    uint32_t *unsorted = malloc(2 * sizeof *unsorted);
+    uint32_t *unsorted = NULL;
+    CHECK_OK(removed_rows_take(2, &unsorted, error));
     unsorted[0] = 4;
     unsorted[1] = 4;
     manifest.entries[0].removed = unsorted;

@@ -215,8 +215,9 @@ static enum save_step kill_step;
 static int sync_count;
 
 int fsync(int descriptor) {
-    sync_count++;
-    if (kill_step == (sync_count == 1 ? BEFORE_FILE_SYNC : BEFORE_FOLDER_SYNC))
+    /* Threads of other tests sync too, at the same time. */
+    int count = __atomic_add_fetch(&sync_count, 1, __ATOMIC_RELAXED);
+    if (kill_step == (count == 1 ? BEFORE_FILE_SYNC : BEFORE_FOLDER_SYNC))
         raise(SIGKILL);
     return (int)syscall(SYS_fsync, descriptor);
 }
