@@ -209,10 +209,10 @@ typedef struct cog_key_rows {
     const uint8_t *flags; /* sums of cog_key_flag */
     size_t count;
 } cog_key_rows;
-/* Candidates: pairs of rows with equal keys whose sets may reach the threshold. Columns a and b
- * (int64) are positions in `rows`; between two collections b belongs to the second. A pair may be
- * listed several times, by several keys. *comparisons, if not NULL: the number of pairs that were
- * compared. */
+/* Lists the candidates among rows with equal keys: pairs of sets whose sizes and places allow the
+ * threshold. The result has two int64 columns, a and b, which are positions in `rows`; between two
+ * collections, b is a row of the second. A pair that shares several keys is listed once per key.
+ * Unless it is NULL, *comparisons receives the number of pairs that were compared. */
 COG_API cog_status cog_key_pairs(const cog_key_rows *rows, cog_measure measure, double threshold,
                                  uint64_t *comparisons, struct ArrowArrayStream *stream,
                                  cog_error *error);

@@ -187,7 +187,7 @@ def set_keys(sets: Sets, counts: MemberCounts, *, threshold: float, measure: Set
 
 def key_pairs(keys: Any, first: Any, second: Any, places: Any, sizes: Any, flags: Any, *, threshold: float,
               measure: SetMeasure = "jaccard") -> tuple[Array, Array, int]:
-    """Pairs of rows with equal keys whose sets may reach the threshold: positions a and b, and how many were compared.
+    """Candidates among rows with equal keys: positions a and b in the rows, and the number of pairs compared.
 
     The rows are those of `set_keys`, sorted by key, then size.
 

@@ -11,7 +11,7 @@ from test_signatures import METHODS, one_machine, write_documents
 
 @pytest.fixture
 def command(spark, cluster, archive, tmp_path):
-    """Runs a command in a folder; returns its rows and its statistics."""
+    """The result lines and the statistics of a command that is run in the folder."""
     def run(*arguments):
         results = [tmp_path / name for name in ("found.tsv", "found.json")]
         options = ["-o", results[0], "--stats", results[1], "--master", cluster.url, "--archive", archive, "--quiet"]
