@@ -34,8 +34,9 @@ class Unavailable(Exception):
 
 
 class System:
-    """`name`; `version()`; `prepare()` makes the environment, or raises Unavailable; `slow`: takes hours for millions."""
-    slow = False
+    """`name`; `version()`; `prepare()` makes the environment, or raises Unavailable; `slow`: takes hours for millions;
+    `joins_chains`: it has no grouping but "connected"."""
+    slow = joins_chains = False
 
     def __init__(self, name):
         self.name = name
@@ -113,7 +114,7 @@ class FromPyPI(System):
 class TextDedup(System):
     """text-dedup's own program, `python -m text_dedup.minhash`, with a config.toml. Its result is a folder in the format
     of `datasets`; it becomes a JSONL file after the measurement."""
-    slow, package, python = True, "text-dedup", None
+    slow, joins_chains, package, python = True, True, "text-dedup", None
 
     def prepare(self):
         self.python = peers.python_with(self.package, self.package, least=(3, 12))

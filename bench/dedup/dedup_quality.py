@@ -139,7 +139,8 @@ def our_settings(threshold, ngram, grouping):
 
 
 def first_grid(system, grid):
-    combinations = [(threshold, ngram, grouping) for grouping in grid.get("groupings", ("representative",))
+    groupings = ("connected",) if system.joins_chains else grid.get("groupings", ("representative",))
+    combinations = [(threshold, ngram, grouping) for grouping in groupings
                     for ngram in grid["ngrams"] for threshold in grid["thresholds"]]
     if isinstance(system, Cognate):
         return [our_settings(*combination) for combination in combinations]
@@ -149,8 +150,8 @@ def first_grid(system, grid):
 def second_grid(system, best):
     if isinstance(system, Cognate):
         return [our_settings(best["threshold"], best["ngram"], "connected")]
-    return [peer_settings(best["threshold"], best["ngram"], *more) for more in
-            ((128, best["grouping"]), (512, best["grouping"]), (256, "connected"), (512, "connected"))]
+    more = dict.fromkeys(((128, best["grouping"]), (512, best["grouping"]), (256, "connected"), (512, "connected")))
+    return [peer_settings(best["threshold"], best["ngram"], *each) for each in more]
 
 
 def our_systems():
