@@ -543,7 +543,8 @@ typedef struct cog_dedup_options {
     cog_documents *against;
     /* The same with the documents of an index by Jaccard or containment (borrowed), whose measure
      * and terms are those of the options: the answer is that of its documents as `against`, and
-     * takes the time of a search for each document of the input. NULL: none. */
+     * takes the time of a search for each document of the input. With a report, which then has no
+     * texts of the index, or a work folder, the index is copied to disk and joined. NULL: none. */
     const struct cog_index *against_index;
     /* A folder for intermediate results (borrowed): the terms of the documents, and what was
      * decided. A later job over the same input takes them from there, whatever its threshold and
@@ -573,8 +574,10 @@ typedef struct cog_dedup_outputs {
      * exists, or a name that ends in '/') receives one file per input file, of the same relative
      * name, none of which may exist. Files that are documents need a folder. */
     const char *kept;
-    const char *clusters; /* cluster, id, representative, similarity, kept; NULL: nowhere */
-    const char *rejects;  /* bad records as they stand; NULL: nowhere */
+    /* cluster, id, representative, similarity, kept; NULL: nowhere. With a reference collection:
+     * what goes, grouped by the document of it that is the representative. */
+    const char *clusters;
+    const char *rejects;               /* bad records as they stand; NULL: nowhere */
     cog_output_format clusters_format; /* of clusters and removed */
     /* A report as one HTML file: what goes and why, pairs just below the threshold, and verdicts to
      * export; NULL: none. Pairs are looked for down to 0.2 below the threshold, which takes longer.

@@ -106,6 +106,7 @@ static const char *name_difference(const char *difference) {
         const char *key, *words;
     } names[] = {{"input files", "its input files are others, or have changed since"},
                  {"reference files", "its reference files are others, or have changed since"},
+                 {"reference index", "its reference index is another, or has changed since"},
                  {"short texts", "its terms are of another kind"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(difference, names[i].key, strlen(names[i].key)) == 0)

@@ -188,10 +188,10 @@ function drawSide(side, at, fate, content) {
 const drawReferenceSide = (reference, text, content) => make("section", { class: "side a" },
   make("header", {}, make("h3", { dir: "auto" }, reference.id),
     make("p", {}, make("span", { class: "tag plain" }, "reference"), text ? make("span", {}, bytes(text.whole)) : null)),
-  ...drawText(text, content));
+  ...drawText(text, content, referenceTexts.size ? undefined : "The reference collection is an index, which keeps no texts."));
 
-function drawText(text, content) {
-  if (!text) return [make("div", { class: "text absent" }, "The text of this document is not in the report, which holds a limited choice of texts.")];
+function drawText(text, content, absent = "The text of this document is not in the report, which holds a limited choice of texts.") {
+  if (!text) return [make("div", { class: "text absent" }, absent)];
   return [make("div", { class: "text", dir: "auto", tabindex: "0", "aria-label": "Text" }, ...content),
     isCut(text) ? make("p", { class: "cut" }, `Cut: the first ${bytes(textBytes(text))} of ${bytes(text.whole)}.`) : null].filter(Boolean);
 }

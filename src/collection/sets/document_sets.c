@@ -295,6 +295,10 @@ cog_status document_sets_read(struct document_sets *sets, cog_documents *documen
     return COG_OK;
 }
 
+bool document_sets_wants_next(struct document_sets *sets) {
+    return sets->progress.collection <= sets->collections_read++;
+}
+
 /* ---- Work folders ---------------------------------------------------------------------------- */
 
 static bool is_sound(const struct document_sets *sets) {

@@ -75,6 +75,10 @@ cog_status document_sets_read(struct document_sets *sets, cog_documents *documen
                               const struct term_options *terms, bool is_last,
                               struct output *rejects, struct job *job, cog_error *error);
 
+/* Counts the next collection as read, whose documents the caller appends if this is true; false: a
+ * work folder has them from an earlier job. Not for the last collection. */
+bool document_sets_wants_next(struct document_sets *sets);
+
 /* Groups equal documents: leaders[row] is the first row that is equal. free() the leaders. Frees
  * the fingerprints; *groups: groups of two rows or more. */
 cog_status document_sets_group(struct document_sets *sets, uint32_t **leaders, size_t *groups,

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/threads.h"
@@ -9,8 +10,7 @@
 #include "jobs/pairs/set_pairs.h"
 #include "jobs/search/set_search.h"
 
-cog_status dedup_index_check(const cog_dedup_options *options, const cog_dedup_outputs *outputs,
-                             cog_error *error) {
+cog_status dedup_index_check(const cog_dedup_options *options, cog_error *error) {
     const cog_index *index = options->against_index;
     if (options->against)
         return error_about(error, COG_ERR_USAGE, "against",
@@ -19,17 +19,88 @@ cog_status dedup_index_check(const cog_dedup_options *options, const cog_dedup_o
         return error_about(error, COG_ERR_USAGE, "against",
                            "the index was built with another measure: build one with the measure "
                            "jaccard or containment, and compare by the same, exactly");
-    if (outputs->report || options->verdicts)
-        return error_about(error, COG_ERR_USAGE, outputs->report ? "report" : "verdicts",
-                           "an index keeps no texts to show or to judge: give its documents as the "
-                           "reference collection");
-    if (options->work)
-        return error_about(error, COG_ERR_USAGE, "work",
-                           "a work folder keeps what is found by joins: give the documents of the "
-                           "index as the reference collection");
     TRY(cog_index_expect(index, &options->pairs.sign, error));
     return index_prepare(index, error);
 }
+
+/* ---- All documents --------------------------------------------------------------------------- */
+
+/* Adds a row of a segment to the batch. `position`: among the rows of the index that can be found.
+ */
+static cog_status add_row(const struct segment *segment, size_t row, uint64_t position,
+                          struct set_batch *batch, struct loaded_sets *loaded, cog_error *error) {
+    struct bytes_view id = {NULL, 0};
+    struct document_set set;
+    if (!segment_id(segment, row, &id) || !segment_sets_load(&segment->sets, row, loaded, &set))
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: row %zu is damaged; cognate index check tells more",
+                         segment->container.path, row);
+    return set_batch_add_set(batch, &set, id, (uint32_t)position, error);
+}
+
+static cog_status append_rows(const cog_index *index, struct document_sets *sets,
+                              struct set_batch *batch, struct loaded_sets *loaded,
+                              cog_error *error) {
+    enum { BYTES_AT_ONCE = 1 << 20 };
+    uint64_t position = 0;
+    for (size_t part = 0; part < index->parts.manifest.count; part++) {
+        const struct manifest_entry *entry = &index->parts.manifest.entries[part];
+        for (uint32_t row = 0; row < entry->rows; row++) {
+            if (entry->removed_count && manifest_is_removed(entry, row))
+                continue;
+            TRY(add_row(&index->parts.segments[part], row, position++, batch, loaded, error));
+            if (batch->bytes.size >= BYTES_AT_ONCE)
+                TRY(document_sets_append(sets, batch, error));
+        }
+    }
+    return document_sets_append(sets, batch, error);
+}
+
+cog_status dedup_index_append(const cog_index *index, struct document_sets *sets,
+                              cog_error *error) {
+    struct set_batch batch = {0};
+    struct loaded_sets loaded = {0};
+    if (!document_sets_wants_next(sets))
+        return COG_OK;
+    cog_status status = append_rows(index, sets, &batch, &loaded, error);
+    set_batch_free(&batch);
+    loaded_sets_free(&loaded);
+    return status;
+}
+
+uint64_t dedup_index_set_bytes(const cog_index *index) {
+    uint64_t bytes = 0;
+    for (size_t part = 0; part < index->parts.manifest.count; part++)
+        bytes += index->parts.segments[part].sets.size_bytes;
+    return bytes;
+}
+
+/* Of documents that are in the log alone: their sets and ids. */
+static uint64_t pending_identity(const struct segment *segment, uint64_t rows) {
+    uint64_t hash = hash_bytes(segment->sets.bytes, (size_t)segment->sets.size_bytes);
+    for (size_t row = 0; row < rows; row++) {
+        struct bytes_view id = {"", 0};
+        if (segment_id(segment, row, &id))
+            hash = hash_pair(hash, hash_bytes(id.data, id.size));
+    }
+    return hash;
+}
+
+uint64_t dedup_index_identity(const cog_index *index) {
+    uint64_t hash = index->parts.manifest.count;
+    for (size_t part = 0; part < index->parts.manifest.count; part++) {
+        const struct manifest_entry *entry = &index->parts.manifest.entries[part];
+        hash = hash_pair(hash, entry->rows);
+        hash = hash_pair(hash, entry->is_pending
+                                   ? pending_identity(&index->parts.segments[part], entry->rows)
+                                   : entry->header_checksum);
+        for (size_t i = 0; i < entry->removed_count; i++)
+            hash = hash_pair(hash, entry->removed[i]);
+    }
+    return hash;
+}
+
+/* ---- Looking up ------------------------------------------------------------------------------ */
 
 struct index_dedup {
     const cog_index *index;
@@ -42,8 +113,6 @@ struct index_dedup {
     uint64_t *rows;                   /* of twins in the index, rising */
     size_t row_count;
 };
-
-/* ---- Looking up ------------------------------------------------------------------------------ */
 
 static cog_status look_up(void *context, unsigned worker, size_t begin, size_t end,
                           cog_error *error) {
@@ -103,15 +172,8 @@ static cog_status add_twin(struct index_dedup *dedup, uint64_t row, struct set_b
                            struct loaded_sets *loaded, cog_error *error) {
     uint64_t first_row;
     const size_t part = index_part_of(dedup->index, (uint32_t)row, &first_row);
-    const struct segment *segment = &dedup->index->parts.segments[part];
-    struct bytes_view id = {NULL, 0};
-    struct document_set set;
-    if (!segment_id(segment, row - first_row, &id) ||
-        !segment_sets_load(&segment->sets, row - first_row, loaded, &set))
-        return error_set(error, COG_ERR_FORMAT,
-                         "%s: row %llu is damaged; cognate index check tells more",
-                         segment->container.path, (unsigned long long)(row - first_row));
-    return set_batch_add_set(batch, &set, id, (uint32_t)position_of(dedup->index, row), error);
+    return add_row(&dedup->index->parts.segments[part], (size_t)(row - first_row),
+                   position_of(dedup->index, row), batch, loaded, error);
 }
 
 /* The twins, each once, go behind the documents of the input. */
@@ -161,7 +223,7 @@ static cog_status read_documents(struct index_dedup *dedup, cog_documents *docum
     struct duplicates *duplicates = dedup->duplicates;
     cog_documents *const collections[2] = {documents, NULL};
     cog_index_info info;
-    set_memory_announce_disk(collections, job);
+    set_memory_announce_disk(collections, 0, job);
     TRY(document_sets_open(&duplicates->sets, beside, error));
     TRY(document_sets_read(&duplicates->sets, documents, &dedup->index->terms, true, rejects, job,
                            error));

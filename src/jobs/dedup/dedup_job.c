@@ -116,11 +116,7 @@ static cog_status check(const cog_documents *documents, const cog_dedup_options 
                            "verdicts are applied to exact Jaccard and containment, not to other "
                            "measures and methods");
     if (options->against_index)
-        TRY(dedup_index_check(options, outputs, error));
-    if ((options->against || options->against_index) && outputs->clusters)
-        return error_about(error, COG_ERR_USAGE, "clusters",
-                           "documents that go for a reference collection form no clusters: ask for "
-                           "what is removed");
+        TRY(dedup_index_check(options, error));
     if (outputs->mark)
         TRY(record_marks_check(outputs->mark, documents, error));
     return outputs->kept ? kept_records_check(documents, outputs->kept, error) : COG_OK;
@@ -153,7 +149,8 @@ static cog_status find(cog_documents *documents, const cog_dedup_options *option
     if (keeps_pipes(options, outputs))
         ingest_keep_pipes(documents);
     cog_status status = outputs->rejects ? output_open(outputs->rejects, &rejects, error) : COG_OK;
-    if (options->against_index)
+    /* Looking up is enough for a decision; nearest documents and kept stages are those of joins. */
+    if (options->against_index && !outputs->report && !options->work)
         THEN(status, dedup_by_index(documents, options, rejects, beside, job, duplicates, error));
     else if (pairs_are_by_sets(&options->pairs))
         THEN(status, dedup_by_sets(documents, options, rejects, beside, job, duplicates, error));

@@ -5,8 +5,10 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "collection/options.h"
+#include "jobs/dedup/dedup_index.h"
 #include "jobs/dedup/keep_order.h"
 #include "jobs/dedup/report/near_misses.h"
+#include "jobs/index/index_job.h"
 #include "jobs/pairs/set_memory.h"
 #include "join/sets/set_verify.h"
 #include "search/keys/key_sort.h"
@@ -29,6 +31,10 @@ struct set_dedup {
     size_t order_count, reference; /* leaders; those of the reference collection */
     struct set_join_result result;
 };
+
+static bool has_reference(const struct set_dedup *dedup) {
+    return dedup->options->against || dedup->options->against_index;
+}
 
 static uint64_t text_bytes(const void *context, size_t row) {
     const struct duplicates *duplicates = context;
@@ -84,7 +90,7 @@ static cog_status make_order(struct set_dedup *dedup, cog_error *error) {
         dedup->reference += row < duplicates->first_row;
         dedup->order[dedup->order_count++] = row;
     }
-    if (dedup->options->against)
+    if (has_reference(dedup))
         return COG_OK;
     TRY(sort_order(dedup, row_of_best, error));
     TRY(sort_order(dedup, falling_key, error));
@@ -162,6 +168,10 @@ static void decide_by_reference(struct set_dedup *dedup) {
 
 static cog_status take_terms(const cog_dedup_options *options, struct term_options *terms,
                              cog_error *error) {
+    if (options->against_index) {
+        *terms = options->against_index->terms;
+        return COG_OK;
+    }
     return options_set_terms(&options->pairs.sign.terms, options->pairs.measure, terms, error);
 }
 
@@ -170,6 +180,7 @@ static cog_status describe_sets(const struct set_dedup *dedup, const cog_documen
                                 const struct term_options *terms, struct settings *made_by,
                                 cog_error *error) {
     const cog_documents *against = dedup->options->against;
+    const cog_index *index = dedup->options->against_index;
     if (!documents->reader || reader_has_pipe(documents->reader) ||
         (against && (!against->reader || reader_has_pipe(against->reader))))
         return error_about(error, COG_ERR_USAGE, "work",
@@ -177,6 +188,8 @@ static cog_status describe_sets(const struct set_dedup *dedup, const cog_documen
     TRY(options_record_terms(&dedup->options->pairs.sign.terms, made_by, error));
     TRY(settings_set_u64(made_by, "short texts", terms->short_texts, error));
     TRY(settings_set_u64(made_by, "input files", reader_identity(documents->reader), error));
+    if (index)
+        TRY(settings_set_u64(made_by, "reference index", dedup_index_identity(index), error));
     return against ? settings_set_u64(made_by, "reference files", reader_identity(against->reader),
                                       error)
                    : COG_OK;
@@ -213,15 +226,18 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     struct term_options terms;
     TRY(take_terms(dedup->options, &terms, error));
     cog_documents *const both[2] = {documents, dedup->options->against};
-    set_memory_announce_disk(both, dedup->job);
+    const cog_index *index = dedup->options->against_index;
+    set_memory_announce_disk(both, index ? dedup_index_set_bytes(index) : 0, dedup->job);
     TRY(open_sets(dedup, documents, &terms, beside, error));
     const size_t kept = sets->count; /* of an earlier job */
-    if (dedup->options->against)
+    if (index)
+        TRY(dedup_index_append(index, sets, error));
+    else if (dedup->options->against)
         TRY(document_sets_read(sets, dedup->options->against, &terms, false, NULL, dedup->job,
                                error));
     TRY(document_sets_read(sets, documents, &terms, true, rejects, dedup->job, error));
     duplicates->first_row = sets->progress.first_row;
-    duplicates->by_reference = dedup->options->against != NULL;
+    duplicates->by_reference = has_reference(dedup);
     duplicates->count = sets->count - duplicates->first_row;
     const size_t empty = count_empty(duplicates);
     report_number(report, "bad_records", (double)sets->progress.bad_records);
@@ -258,7 +274,7 @@ static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *e
         .beside = beside};
     TRY(join_memory(dedup, &options.memory_bytes, error));
     set_memory_predict(&dedup->duplicates->sets, held_bytes(dedup), &options, dedup->job);
-    if (dedup->options->against && dedup->reference == 0)
+    if (has_reference(dedup) && dedup->reference == 0)
         options.reference = dedup->order_count; /* it has no documents: nothing is compared */
     return set_join_run(&dedup->duplicates->sets.file, dedup->order, dedup->order_count, &options,
                         dedup->job, &dedup->result, error);
@@ -271,7 +287,7 @@ static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *e
 static size_t list_kept(const struct set_dedup *dedup, uint32_t *rows) {
     size_t count = 0;
     for (uint32_t rank = 0; rank < dedup->order_count; rank++)
-        if (dedup->options->against ? rank < dedup->reference : dedup->result.partner[rank] == rank)
+        if (has_reference(dedup) ? rank < dedup->reference : dedup->result.partner[rank] == rank)
             rows[count++] = dedup->order[rank];
     return count;
 }
@@ -393,12 +409,12 @@ cog_status dedup_by_sets(cog_documents *documents, const cog_dedup_options *opti
     size_t groups = 0;
     cog_status status = read_sides(&dedup, documents, rejects, beside, error);
     THEN(status, document_sets_group(&duplicates->sets, &dedup.leaders, &groups, error));
-    if (!options->against)
+    if (!has_reference(&dedup))
         THEN(status, choose_best(&dedup, documents, error));
     THEN(status, make_order(&dedup, error));
     THEN(status, join(&dedup, beside, error));
     THEN(status, duplicates_init(duplicates, duplicates->count, error));
-    if (status == COG_OK && options->against)
+    if (status == COG_OK && has_reference(&dedup))
         decide_by_reference(&dedup);
     else
         THEN(status, decide(&dedup, error));

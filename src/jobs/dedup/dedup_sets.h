@@ -5,8 +5,9 @@
 
 #include "jobs/dedup/duplicates.h"
 
-/* Reads the documents (and options->against), and decides. Bad records go to `rejects` unless it is
- * NULL. `beside`: scratch files go to the folder of this file. */
+/* Reads the documents (and options->against, or the sets of options->against_index), and decides.
+ * Bad records go to `rejects` unless it is NULL. `beside`: scratch files go to the folder of this
+ * file. */
 cog_status dedup_by_sets(cog_documents *documents, const cog_dedup_options *options,
                          struct output *rejects, const char *beside, struct job *job,
                          struct duplicates *duplicates, cog_error *error);

@@ -59,15 +59,28 @@ cog_status duplicates_id(const struct duplicates *duplicates, size_t row, bool o
 
 /* ---- Clusters -------------------------------------------------------------------------------- */
 
+/* Whether a row may be of a cluster: with a reference collection, a row that stays is of none. */
+static bool may_belong(const struct duplicates *duplicates, size_t row) {
+    return !duplicates->by_reference || !duplicates_keeps(duplicates, row);
+}
+
+/* Rows that twins may be. */
+static size_t twin_rows(const struct duplicates *duplicates) {
+    if (!duplicates->by_reference)
+        return duplicates->count;
+    return duplicates->sets.rows ? duplicates->sets.count : duplicates->reference.rows;
+}
+
 /* Sizes of the clusters by the row that stays, then their first members' positions. */
 static size_t place_clusters(const struct duplicates *duplicates, uint32_t *places,
                              uint32_t *numbers, size_t *cluster_count) {
+    const uint32_t least = duplicates->by_reference ? 1 : 2;
     size_t member_count = 0;
     for (size_t row = 0; row < duplicates->count; row++)
-        places[duplicates->twin[row]]++;
+        places[duplicates->twin[row]] += may_belong(duplicates, row);
     for (size_t row = 0; row < duplicates->count; row++) {
         uint32_t kept = duplicates->twin[row];
-        if (places[kept] < 2 || numbers[kept] != UINT32_MAX)
+        if (!may_belong(duplicates, row) || places[kept] < least || numbers[kept] != UINT32_MAX)
             continue;
         numbers[kept] = (uint32_t)(*cluster_count)++;
         size_t size = places[kept];
@@ -77,31 +90,38 @@ static size_t place_clusters(const struct duplicates *duplicates, uint32_t *plac
     return member_count;
 }
 
-cog_status duplicates_clusters(const struct duplicates *duplicates, cog_cluster_member **result,
-                               size_t *member_count, size_t *cluster_count, cog_error *error) {
+static cog_status list_clusters(const struct duplicates *duplicates, cog_cluster_member **result,
+                                size_t *member_count, size_t *cluster_count, cog_error *error) {
+    const size_t twins = twin_rows(duplicates);
     uint32_t *places = NULL, *numbers = NULL;
     cog_cluster_member *members = NULL;
-    cog_status status = COG_OK;
     *member_count = *cluster_count = 0;
     *result = NULL;
-    if (duplicates->by_reference)
-        return COG_OK;
-    status = TAKEN_ZEROED(places, duplicates->count, "clusters", error);
-    THEN(status, TAKEN(numbers, duplicates->count, "clusters", error));
-    for (size_t row = 0; row < duplicates->count && status == COG_OK; row++)
+    cog_status status = TAKEN_ZEROED(places, twins, "clusters", error);
+    THEN(status, TAKEN(numbers, twins, "clusters", error));
+    for (size_t row = 0; row < twins && status == COG_OK; row++)
         numbers[row] = UINT32_MAX;
     if (status == COG_OK)
         *member_count = place_clusters(duplicates, places, numbers, cluster_count);
     THEN(status, TAKEN(members, *member_count, "clusters", error));
     for (uint32_t row = 0; row < duplicates->count && status == COG_OK; row++) {
         uint32_t kept = duplicates->twin[row];
-        if (numbers[kept] != UINT32_MAX)
+        if (may_belong(duplicates, row) && numbers[kept] != UINT32_MAX)
             members[places[kept]++] =
                 (cog_cluster_member){numbers[kept], row, kept, (double)duplicates->similarity[row]};
     }
     free(places);
     free(numbers);
     return HAND_OUT(status, members, free, result);
+}
+
+cog_status duplicates_clusters(const struct duplicates *duplicates, cog_cluster_member **result,
+                               size_t *member_count, size_t *cluster_count, cog_error *error) {
+    *member_count = *cluster_count = 0;
+    *result = NULL;
+    return duplicates->by_reference
+               ? COG_OK
+               : list_clusters(duplicates, result, member_count, cluster_count, error);
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
@@ -118,9 +138,9 @@ static cog_status load_ids(const struct duplicates *duplicates, size_t row, size
     return COG_OK;
 }
 
-cog_status duplicates_write_clusters(const struct duplicates *duplicates,
-                                     const cog_cluster_member *members, size_t count,
-                                     cog_output_format format, const char *path, cog_error *error) {
+static cog_status write_clusters(const struct duplicates *duplicates,
+                                 const cog_cluster_member *members, size_t count,
+                                 cog_output_format format, const char *path, cog_error *error) {
     const char *measure = duplicates->estimates ? "estimate" : "similarity";
     const struct result_column columns[] = {{"cluster", RESULT_NUMBER},
                                             {"id", RESULT_ID},
@@ -140,11 +160,25 @@ cog_status duplicates_write_clusters(const struct duplicates *duplicates,
                                             {member->row, id[0]},
                                             {member->representative, id[1]},
                                             {.number = member->similarity},
-                                            {.number = member->row == member->representative}};
+                                            {.number = duplicates_keeps(duplicates, member->row)}};
         status = result_table_add(&table, cells, error);
     }
     buffer_free(&ids);
     return result_table_close(&table, status, error);
+}
+
+cog_status duplicates_write_clusters(const struct duplicates *duplicates,
+                                     const cog_cluster_member *members, size_t count,
+                                     cog_output_format format, const char *path, cog_error *error) {
+    cog_cluster_member *own = NULL;
+    size_t clusters;
+    cog_status status = COG_OK;
+    if (duplicates->by_reference)
+        status = list_clusters(duplicates, &own, &count, &clusters, error);
+    THEN(status, write_clusters(duplicates, duplicates->by_reference ? own : members, count, format,
+                                path, error));
+    free(own);
+    return status;
 }
 
 static size_t count_removed(const struct duplicates *duplicates) {

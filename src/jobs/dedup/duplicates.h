@@ -68,7 +68,9 @@ cog_status duplicates_id(const struct duplicates *duplicates, size_t row, bool o
 cog_status duplicates_clusters(const struct duplicates *duplicates, cog_cluster_member **members,
                                size_t *member_count, size_t *cluster_count, cog_error *error);
 
-/* cluster, id, representative, similarity, kept. */
+/* cluster, id, representative, similarity, kept. With a reference collection, which `members` has
+ * no clusters of: what goes, a cluster for each document of the reference collection, which is the
+ * representative and no member. */
 cog_status duplicates_write_clusters(const struct duplicates *duplicates,
                                      const cog_cluster_member *members, size_t count,
                                      cog_output_format format, const char *path, cog_error *error);

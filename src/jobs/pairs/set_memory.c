@@ -33,15 +33,16 @@ void set_memory_predict(const struct document_sets *sets, uint64_t other_bytes,
 }
 
 /* A set takes five sixths of its text. */
-void set_memory_announce_disk(cog_documents *const collections[2], const struct job *job) {
+void set_memory_announce_disk(cog_documents *const collections[2], uint64_t other_bytes,
+                              const struct job *job) {
     enum { WORTH_SAYING = 1 << 30 };
     uint64_t text = 0;
     char message[96];
     for (size_t i = 0; i < 2; i++)
         text += collections[i] ? ingest_text_bytes(collections[i]) : 0;
-    const double disk = (double)text * 5 / 6;
+    const double disk = (double)text * 5 / 6 + (double)other_bytes;
     report_number(job->report, "predicted_disk_bytes", disk);
-    if (text < WORTH_SAYING)
+    if (text + other_bytes < WORTH_SAYING)
         return;
     snprintf(message, sizeof message, "needs about %.1f GB of disk for scratch files", disk / 1e9);
     job_announce(job, message);

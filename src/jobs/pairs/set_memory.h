@@ -14,5 +14,6 @@ cog_status set_memory_room(const struct document_sets *sets, uint64_t other_byte
 void set_memory_predict(const struct document_sets *sets, uint64_t other_bytes,
                         const struct set_join_options *options, const struct job *job);
 /* Reports what scratch files will take, before anything is read, and says so if it is much.
- * Collections may be NULL. */
-void set_memory_announce_disk(cog_documents *const collections[2], const struct job *job);
+ * Collections may be NULL. other_bytes: sets that come from elsewhere. */
+void set_memory_announce_disk(cog_documents *const collections[2], uint64_t other_bytes,
+                              const struct job *job);

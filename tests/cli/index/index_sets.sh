@@ -67,8 +67,29 @@ for measure in jaccard containment; do
             echo "$measure $threshold: $(wc -l <kept.grown) kept, $(grep -c identical removed.grown) identical"
     done
 done
-for options in "--measure jaccard" "--ngram 2 --measure containment" "--report r.html --measure containment" \
-    "--clusters c.tsv --measure containment" "--work W --measure containment" "d.jsonl --measure containment"; do
+# So are clusters, verdicts, and what a work folder and a report give; a report has no texts of the index.
+printf '%s\n' '{"verdict": "keep", "id": "c9"}' '{"verdict": "keep", "id": "c40"}' >verdicts.jsonl
+for reference in grown documents.jsonl; do
+    "$COGNATE" dedup crawl.jsonl -o kept.$reference --clusters clusters.$reference --removed removed.$reference \
+        --against $reference --measure containment --verdicts verdicts.jsonl --quiet
+    "$COGNATE" dedup crawl.jsonl -o work.kept.$reference --clusters work.clusters.$reference --measure containment \
+        --removed work.removed.$reference --against $reference --work W.$reference --verdicts verdicts.jsonl --quiet
+    "$COGNATE" dedup crawl.jsonl --removed low.$reference --against $reference --work W.$reference --threshold 0.6 \
+        --measure containment --report report.$reference --stats stats.$reference --quiet
+    grep -o '"tokenised_documents": [0-9]*' stats.$reference
+    python3 -c 'import re, sys; print(re.sub(r"\"referenceTexts\":.*?</script>", "", sys.stdin.read(), count=1, flags=re.S))' \
+        <report.$reference >page.$reference
+done
+for output in kept clusters removed work.kept work.clusters work.removed low page; do
+    cmp $output.grown $output.documents.jsonl
+done
+for output in kept clusters removed; do cmp $output.grown work.$output.grown; done
+head -3 clusters.grown
+grep -c 'c9\|c40' kept.grown
+"$COGNATE" index remove grown f2m0 --quiet
+"$COGNATE" dedup crawl.jsonl -o no.jsonl --against grown --measure containment --work W.grown --resume 2>&1
+echo "exit $?"
+for options in "--measure jaccard" "--ngram 2 --measure containment" "d.jsonl --measure containment"; do
     "$COGNATE" dedup crawl.jsonl -o no.jsonl --against grown $options 2>&1
     echo "exit $?"
 done
