@@ -361,6 +361,8 @@ cog_status link_candidates_find(struct link_candidates *candidates, struct job *
                          "partners are found by the methods exact, lists, flat, slices, lsh and "
                          "window");
     report_text(job->report, "method", method->name);
+    for (int side = 0; side < 2; side++)
+        candidates->lengths[side] = space->lengths[side];
     if (search->method == COG_METHOD_EXACT)
         return find_exactly(job, space, search, candidates, error);
     struct proposing work = {.job = job, .space = space, .search = search};

@@ -13,6 +13,7 @@
 struct link_candidates {
     struct cosine_neighbours sides[2]; /* of the source documents, of the target documents */
     float beyond; /* the cosine that a neighbour which was not found is taken to have, 0 or more */
+    const float *lengths[2]; /* of link_space, borrowed */
 };
 
 struct link_search {

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ struct ordered_values {
     uint32_t *links;
 };
 
-/* One view (margin or height) of the links and decoys. */
+/* One number (margin, height, strength) of the links and decoys. */
 struct sorted_view {
     struct ordered_values links, decoys;
 };
@@ -25,23 +26,26 @@ struct block {
     size_t links;
 };
 
-struct fitting {
-    const struct link_sample *sample;
-    size_t count;
-    struct sorted_view margins, heights;
-    struct ordered_values decoys_by_cosine;
-    double *weights; /* by link: how likely it is right by its height */
-    double *sorted;  /* the weights in the order of a view's decoys */
-    double *wrong;   /* by place in the order of links: expected wrong links there */
-    struct block *blocks;
-};
-
-/* ---- Sorting --------------------------------------------------------------------------------- */
-
 struct place {
     float value;
     uint32_t link;
 };
+
+struct fitting {
+    const struct link_sample *sample;
+    size_t count;
+    struct sorted_view margins, heights, strengths;
+    struct ordered_values decoys_by_cosine;
+    double *partners; /* by link: how likely its source document has a partner, by its height */
+    double *weights;  /* by link: the wrong links that its decoy stands for */
+    double *right;    /* by link: how likely it is right */
+    double *sorted;   /* weights in the order of a view's decoys */
+    double *wrong;    /* by place in the order of links: expected wrong links there */
+    struct block *blocks;
+    struct place *places; /* for sorting */
+};
+
+/* ---- Sorting --------------------------------------------------------------------------------- */
 
 static int by_value(const void *x, const void *y) {
     const struct place *a = x, *b = y;
@@ -50,65 +54,91 @@ static int by_value(const void *x, const void *y) {
     return (a->link > b->link) - (a->link < b->link);
 }
 
-static cog_status order_values(struct ordered_values *ordered, const float *first, size_t count,
-                               cog_error *error) {
-    const size_t step = sizeof(struct link_view) / sizeof(float);
-    struct place *places;
-    TAKE(ordered->values, count, "links", error);
-    TAKE(ordered->links, count, "links", error);
-    TAKE(places, count, "links", error);
-    for (uint32_t i = 0; i < count; i++)
-        places[i] = (struct place){first[i * step], i};
-    if (count)
-        qsort(places, count, sizeof *places, by_value);
-    for (size_t i = 0; i < count; i++) {
-        ordered->values[i] = places[i].value;
-        ordered->links[i] = places[i].link;
+static void sort_places(const struct fitting *fitting, struct ordered_values *ordered) {
+    if (fitting->count)
+        qsort(fitting->places, fitting->count, sizeof *fitting->places, by_value);
+    for (size_t i = 0; i < fitting->count; i++) {
+        ordered->values[i] = fitting->places[i].value;
+        ordered->links[i] = fitting->places[i].link;
     }
-    free(places);
-    return COG_OK;
+}
+
+/* By one member of the views, the first of which is given. */
+static void sort_views(const struct fitting *fitting, struct ordered_values *ordered,
+                       const float *first) {
+    const size_t step = sizeof(struct link_view) / sizeof(float);
+    for (uint32_t i = 0; i < fitting->count; i++)
+        fitting->places[i] = (struct place){first[i * step], i};
+    sort_places(fitting, ordered);
+}
+
+static void sort_strengths(const struct fitting *fitting, struct ordered_values *ordered,
+                           const struct link_strength *strength, const struct link_view *views) {
+    for (uint32_t i = 0; i < fitting->count; i++)
+        fitting->places[i] = (struct place){link_strength_of(strength, &views[i]), i};
+    sort_places(fitting, ordered);
+}
+
+enum { ORDERS = 7 };
+static void list_orders(struct fitting *fitting, struct ordered_values *orders[ORDERS]) {
+    struct ordered_values *all[ORDERS] = {&fitting->margins.links,   &fitting->margins.decoys,
+                                          &fitting->heights.links,   &fitting->heights.decoys,
+                                          &fitting->strengths.links, &fitting->strengths.decoys,
+                                          &fitting->decoys_by_cosine};
+    memcpy(orders, all, sizeof all);
 }
 
 static cog_status fitting_init(struct fitting *fitting, const struct link_sample *sample,
                                cog_error *error) {
     size_t count = fitting->count = sample->count;
+    struct ordered_values *orders[ORDERS];
     fitting->sample = sample;
+    TAKE(fitting->partners, count, "links", error);
     TAKE(fitting->weights, count, "links", error);
+    TAKE(fitting->right, count, "links", error);
     TAKE(fitting->sorted, count, "links", error);
     TAKE(fitting->wrong, count, "links", error);
     TAKE(fitting->blocks, count, "links", error);
-    for (size_t i = 0; i < count; i++)
-        fitting->weights[i] = 1;
-    TRY(order_values(&fitting->margins.links, &sample->links->margin, count, error));
-    TRY(order_values(&fitting->margins.decoys, &sample->decoys->margin, count, error));
-    TRY(order_values(&fitting->decoys_by_cosine, &sample->decoys->cosine, count, error));
-    TRY(order_values(&fitting->heights.links, &sample->links->height, count, error));
-    return order_values(&fitting->heights.decoys, &sample->decoys->height, count, error);
+    TAKE(fitting->places, count, "links", error);
+    list_orders(fitting, orders);
+    for (size_t i = 0; i < ORDERS; i++) {
+        TAKE(orders[i]->values, count, "links", error);
+        TAKE(orders[i]->links, count, "links", error);
+    }
+    sort_views(fitting, &fitting->margins.links, &sample->links->margin);
+    sort_views(fitting, &fitting->margins.decoys, &sample->decoys->margin);
+    sort_views(fitting, &fitting->heights.links, &sample->links->height);
+    sort_views(fitting, &fitting->heights.decoys, &sample->decoys->height);
+    sort_views(fitting, &fitting->decoys_by_cosine, &sample->decoys->cosine);
+    return COG_OK;
 }
 
 static void fitting_free(struct fitting *fitting) {
-    struct ordered_values *all[] = {&fitting->margins.links, &fitting->margins.decoys,
-                                    &fitting->heights.links, &fitting->heights.decoys,
-                                    &fitting->decoys_by_cosine};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        free(all[i]->values);
-        free(all[i]->links);
+    struct ordered_values *orders[ORDERS];
+    list_orders(fitting, orders);
+    for (size_t i = 0; i < ORDERS; i++) {
+        free(orders[i]->values);
+        free(orders[i]->links);
     }
+    free(fitting->partners);
     free(fitting->weights);
+    free(fitting->right);
     free(fitting->sorted);
     free(fitting->wrong);
     free(fitting->blocks);
+    free(fitting->places);
 }
 
 /* ---- Wrong links ----------------------------------------------------------------------------- */
 
-/* The decoys of a view, each counted by the weight of its link: a document without a partner has
- * only a second choice for a decoy. */
-static struct link_null null_of(const struct fitting *fitting, const struct sorted_view *view) {
+/* The decoys of a view from place `first` on, each counted by a weight. */
+static struct link_null null_of(const struct fitting *fitting, const struct sorted_view *view,
+                                const double *weights, size_t first) {
     struct link_null null;
-    for (size_t i = 0; i < fitting->count; i++)
-        fitting->sorted[i] = fitting->weights[view->decoys.links[i]];
-    link_null_fit(&null, view->decoys.values, fitting->sorted, fitting->count);
+    for (size_t i = first; i < fitting->count; i++)
+        fitting->sorted[i] = weights[view->decoys.links[i]];
+    link_null_fit(&null, view->decoys.values + first, fitting->sorted + first,
+                  fitting->count - first);
     return null;
 }
 
@@ -174,26 +204,39 @@ static void make_monotone(const struct fitting *fitting, size_t first) {
             fitting->wrong[at++] = fmin(1, blocks[b].wrong / (double)blocks[b].links);
 }
 
-/* ---- Probabilities --------------------------------------------------------------------------- */
+/* ---- Documents with partners ----------------------------------------------------------------- */
 
-/* One pass of the weights, by heights; returns the largest change. From a pass on, half of each
- * change is made, so that passes do not swing between two states. */
-static double improve_weights(const struct fitting *fitting, int pass) {
+/* One pass; returns the largest change. A document without a partner has only a second choice for a
+ * decoy, so decoys count by these probabilities themselves. From a pass on, half of each change is
+ * made, so that passes do not swing between two states. */
+static double improve_partners(const struct fitting *fitting, int pass) {
     enum { SWINGING = 20 };
     const struct sorted_view *view = &fitting->heights;
-    struct link_null null = null_of(fitting, view);
+    struct link_null null = null_of(fitting, view, fitting->partners, 0);
     spread_wrong(fitting, view, &null, count_wrong(fitting, view, &null), 0, 1);
     make_monotone(fitting, 0);
     double change = 0;
     for (size_t i = 0; i < fitting->count; i++) {
-        double *weight = &fitting->weights[view->links.links[i]];
+        double *partner = &fitting->partners[view->links.links[i]];
         double next = 1 - fitting->wrong[i];
         if (pass > SWINGING)
-            next = (next + *weight) / 2;
-        change = fmax(change, fabs(next - *weight));
-        *weight = next;
+            next = (next + *partner) / 2;
+        change = fmax(change, fabs(next - *partner));
+        *partner = next;
     }
     return change;
+}
+
+/* Judged by heights: a page with a near copy has a small margin and a decoy of a large one. Judged
+ * by margins, the decoy would count least where it tells most. */
+static void find_partners(const struct fitting *fitting) {
+    enum { PASSES = 50 };
+    const double settled = 1e-3;
+    double change = 1;
+    for (size_t i = 0; i < fitting->count; i++)
+        fitting->partners[i] = 1;
+    for (int pass = 0; pass < PASSES && change > settled; pass++)
+        change = improve_partners(fitting, pass);
 }
 
 /* ---- Wrong links by cosine ------------------------------------------------------------------- */
@@ -222,7 +265,7 @@ static struct cosine_groups make_groups(const struct fitting *fitting, size_t co
     double weight = 0;
     size_t group = 0;
     for (size_t i = 0; i < fitting->count && group + 1 < count; i++) {
-        weight += fitting->weights[decoys->links[i]];
+        weight += fitting->partners[decoys->links[i]];
         while (group + 1 < count && weight >= total * (double)(group + 1) / (double)count)
             groups.ends[group++] = decoys->values[i];
     }
@@ -248,7 +291,7 @@ static struct small_margins look_below(const struct fitting *fitting,
     float last = groups->count > 1 ? -INFINITY : 0;
     for (size_t i = 0; i < fitting->count; i++)
         if (group_of(groups, sample->decoys[i].cosine) == group)
-            total += fitting->weights[i];
+            total += fitting->partners[i];
     for (size_t i = 0; i < fitting->count && view->decoys.values[i] <= 0; i++) {
         uint32_t link = view->decoys.links[i];
         if (group_of(groups, sample->decoys[link].cosine) != group)
@@ -257,15 +300,14 @@ static struct small_margins look_below(const struct fitting *fitting,
             break;
         if (groups->count > 1)
             last = view->decoys.values[i];
-        found.decoys += fitting->weights[link];
+        found.decoys += fitting->partners[link];
     }
     for (size_t i = 0; i < fitting->count && view->links.values[i] <= last; i++)
         found.links += group_of(groups, sample->links[view->links.links[i]].cosine) == group;
     return found;
 }
 
-/* Multiplies the weight of each decoy by the wrong links that it stands for. Returns what this is
- * taken from. */
+/* Weighs each decoy by the wrong links that it stands for. Returns what this is taken from. */
 static struct small_margins weigh_by_cosine(const struct fitting *fitting, size_t group_count,
                                             double total) {
     struct cosine_groups groups = make_groups(fitting, group_count, total);
@@ -278,28 +320,53 @@ static struct small_margins weigh_by_cosine(const struct fitting *fitting, size_
         all.decoys += found.decoys;
     }
     for (size_t i = 0; i < fitting->count; i++)
-        fitting->weights[i] *= rates[group_of(&groups, fitting->sample->decoys[i].cosine)];
+        fitting->weights[i] =
+            fitting->partners[i] * rates[group_of(&groups, fitting->sample->decoys[i].cosine)];
     return all;
 }
 
 /* ---- The decision ---------------------------------------------------------------------------- */
 
-/* The probabilities by margins. A link that one of its documents does not prefer is taken to be
- * wrong. */
-static cog_status fit_margins(struct link_decision *decision, const struct fitting *fitting,
-                              size_t groups, cog_error *error) {
-    const struct sorted_view *view = &fitting->margins;
-    double decoys = null_of(fitting, view).total, links = (double)fitting->count;
-    struct small_margins small = weigh_by_cosine(fitting, groups, decoys);
-    struct link_null null = null_of(fitting, view);
+static size_t count_weak(const struct fitting *fitting, const struct ordered_values *strengths) {
+    size_t count = 0;
+    while (count < fitting->count && isinf(strengths->values[count]))
+        count++;
+    return count;
+}
+
+/* Spreads the wrong links over the links from place `first` on. Margins of all decoys tell how many
+ * wrong links have one above 0 if hardly any decoy has. */
+static void spread_by_decoys(const struct fitting *fitting, const struct link_strength *strength,
+                             double decoys, size_t first) {
+    const struct sorted_view *view = strength->is_learned ? &fitting->strengths : &fitting->margins;
+    size_t weak = strength->is_learned ? count_weak(fitting, &view->decoys) : 0;
+    struct link_null null = null_of(fitting, view, fitting->weights, weak);
     struct link_null_cursor cursor = {.null = &null};
-    double wrong = decoys > 0 ? fmin(links, null.total) : links;
-    size_t first = 0;
-    while (first < fitting->count && view->links.values[first] <= 0)
-        first++;
-    double above = null.total > 0 ? link_null_above(&cursor, DBL_TRUE_MIN) : 1;
-    spread_wrong(fitting, view, &null, wrong, first, above);
+    double above =
+        strength->is_learned || !(null.total > 0) ? 1 : link_null_above(&cursor, DBL_TRUE_MIN);
+    double links = (double)fitting->count, wrong = decoys > 0 ? fmin(links, null.total) : links;
+    spread_wrong(fitting, &fitting->strengths, &null, wrong, first, above);
+}
+
+static double sum_of(const double *values, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum;
+}
+
+/* The probabilities by strengths. A link that one of its documents does not prefer is taken to be
+ * wrong. */
+static cog_status fit_strengths(struct link_decision *decision, const struct fitting *fitting,
+                                const struct link_strength *strength, size_t groups,
+                                cog_error *error) {
+    const struct sorted_view *view = &fitting->strengths;
+    double decoys = sum_of(fitting->partners, fitting->count), links = (double)fitting->count;
+    struct small_margins small = weigh_by_cosine(fitting, groups, decoys);
+    size_t first = count_weak(fitting, &view->links);
+    spread_by_decoys(fitting, strength, decoys, first);
     make_monotone(fitting, first);
+    decision->strength = *strength;
     TAKE(decision->levels, fitting->count, "links", error);
     double right = 0;
     for (size_t i = 0; i < fitting->count; i++) {
@@ -309,7 +376,7 @@ static cog_status fit_margins(struct link_decision *decision, const struct fitti
         right += probability;
     }
     decision->null_share = 1 - right / links;
-    decision->null_rate = decoys > 0 ? wrong / decoys : 0;
+    decision->null_rate = decoys > 0 ? sum_of(fitting->weights, fitting->count) / decoys : 0;
     decision->spread = sqrt(1 / small.links + (small.decoys > 0 ? 1 / small.decoys : 1));
     return COG_OK;
 }
@@ -317,15 +384,11 @@ static cog_status fit_margins(struct link_decision *decision, const struct fitti
 /* Of the estimates with all decoys in one group and in several, the one that lets in more links:
  * each is too careful with collections that the other suits. */
 static cog_status fit_groups(struct link_decision *decision, const struct fitting *fitting,
-                             double precision, cog_error *error) {
+                             const struct link_strength *strength, double precision,
+                             cog_error *error) {
     struct link_decision other = {0};
-    double *weights;
-    TAKE(weights, fitting->count, "links", error);
-    memcpy(weights, fitting->weights, fitting->count * sizeof *weights);
-    cog_status status = fit_margins(decision, fitting, 1, error);
-    memcpy(fitting->weights, weights, fitting->count * sizeof *weights);
-    free(weights);
-    THEN(status, fit_margins(&other, fitting, MOST_GROUPS, error));
+    cog_status status = fit_strengths(decision, fitting, strength, 1, error);
+    THEN(status, fit_strengths(&other, fitting, strength, MOST_GROUPS, error));
     if (status == COG_OK && link_decision_choose(&other, precision).kept >
                                 link_decision_choose(decision, precision).kept) {
         struct link_decision less = *decision;
@@ -336,21 +399,45 @@ static cog_status fit_groups(struct link_decision *decision, const struct fittin
     return status;
 }
 
-/* Whether a document has a partner, and its decoy counts, is judged by heights: a page with a near
- * copy has a small margin and a decoy of a large one. Judged by margins, the decoy would count
- * least where it tells most. */
+/* What the next round learns from: the probabilities, or, if they let in nothing, which documents
+ * have partners. */
+static void take_right(const struct fitting *fitting, const struct link_decision *decision,
+                       double precision) {
+    bool is_known = link_decision_choose(decision, precision).kept > 0;
+    for (size_t i = 0; i < fitting->count; i++) {
+        uint32_t link = fitting->strengths.links.links[i];
+        fitting->right[link] =
+            is_known ? (double)decision->levels[i].probability : fitting->partners[link];
+    }
+}
+
+/* Strengths and probabilities in turn, each learned from the other. */
+static cog_status fit_rounds(struct link_decision *decision, struct fitting *fitting,
+                             double precision, cog_error *error) {
+    enum { ROUNDS = 3 };
+    const struct link_sample *sample = fitting->sample;
+    struct link_strength strength;
+    memcpy(fitting->right, fitting->partners, fitting->count * sizeof *fitting->right);
+    for (int round = 0; round < ROUNDS; round++) {
+        link_decision_free(decision);
+        TRY(link_strength_learn(&strength, sample, fitting->right, fitting->partners, error));
+        sort_strengths(fitting, &fitting->strengths.links, &strength, sample->links);
+        sort_strengths(fitting, &fitting->strengths.decoys, &strength, sample->decoys);
+        TRY(fit_groups(decision, fitting, &strength, precision, error));
+        take_right(fitting, decision, precision);
+    }
+    return COG_OK;
+}
+
 cog_status link_decision_fit(struct link_decision *decision, const struct link_sample *sample,
                              double precision, cog_error *error) {
-    enum { PASSES = 50 };
-    const double settled = 1e-3;
     struct fitting fitting = {0};
     if (!sample->count)
         return COG_OK;
     cog_status status = fitting_init(&fitting, sample, error);
-    double change = 1;
-    for (int pass = 0; pass < PASSES && change > settled && status == COG_OK; pass++)
-        change = improve_weights(&fitting, pass);
-    THEN(status, fit_groups(decision, &fitting, precision, error));
+    if (status == COG_OK)
+        find_partners(&fitting);
+    THEN(status, fit_rounds(decision, &fitting, precision, error));
     fitting_free(&fitting);
     return status;
 }
@@ -360,9 +447,9 @@ void link_decision_free(struct link_decision *decision) {
     *decision = (struct link_decision){0};
 }
 
-double link_probability(const struct link_decision *decision, double margin) {
+double link_probability(const struct link_decision *decision, float strength) {
     size_t low;
-    FIND_FIRST_NOT(low, 0, decision->count, (double)decision->levels[low].margin <= margin);
+    FIND_FIRST_NOT(low, 0, decision->count, decision->levels[low].strength <= strength);
     return low ? (double)decision->levels[low - 1].probability : 0;
 }
 
@@ -407,16 +494,17 @@ static struct link_expectation expect_recall(const struct link_decision *decisio
 
 struct link_choice link_decision_choose(const struct link_decision *decision, double precision) {
     const double likely = 0.5;
-    struct link_choice choice = {.least_margin = INFINITY};
+    struct link_choice choice = {.least_strength = INFINITY};
     double right = 0, kept_right = 0;
     for (size_t i = decision->count; i-- > 0;) {
         const struct link_level *level = &decision->levels[i];
         size_t kept = decision->count - i;
         right += (double)level->probability;
-        bool last = i == 0 || decision->levels[i - 1].margin < level->margin;
+        bool last = i == 0 || decision->levels[i - 1].strength < level->strength;
         if (!last || (double)level->probability < likely || right < precision * (double)kept)
             continue;
-        choice.least_margin = level->margin;
+        choice.least_strength = level->strength;
+        choice.least_probability = (double)level->probability;
         choice.kept = kept;
         kept_right = right;
     }

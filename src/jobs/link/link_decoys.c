@@ -30,11 +30,12 @@ static struct link_view view_link(const struct link_candidates *candidates, uint
     rivals_without(candidates, 1, to, from, NONE, back);
     return (struct link_view){.margin = (float)(cosine - fmax(own[0], back[0])),
                               .height = (float)(cosine - fmax(own[1], back[1])),
-                              .cosine = (float)cosine};
+                              .cosine = (float)cosine,
+                              .lengths = candidates->lengths[0][from] - candidates->lengths[1][to]};
 }
 
-float link_margin(const struct link_candidates *candidates, const struct link *link) {
-    return view_link(candidates, link->from, link->to, (double)link->similarity, NONE).margin;
+struct link_view link_view_of(const struct link_candidates *candidates, const struct link *link) {
+    return view_link(candidates, link->from, link->to, (double)link->similarity, NONE);
 }
 
 struct decoying {
@@ -70,7 +71,7 @@ static struct link_view find_decoy(const struct decoying *work, const struct lin
     }
     return best ? view_link(work->candidates, link->from, best->row, (double)best->similarity,
                             link->to)
-                : (struct link_view){-INFINITY, -INFINITY, -INFINITY};
+                : (struct link_view){-INFINITY, -INFINITY, -INFINITY, 0};
 }
 
 static cog_status take_views(void *context, unsigned worker, size_t begin, size_t end,
@@ -80,8 +81,7 @@ static cog_status take_views(void *context, unsigned worker, size_t begin, size_
     const struct decoying *work = context;
     for (size_t i = begin; i < end; i++) {
         const struct link *link = &work->links[i];
-        work->sample->links[i] =
-            view_link(work->candidates, link->from, link->to, (double)link->similarity, NONE);
+        work->sample->links[i] = link_view_of(work->candidates, link);
         work->sample->decoys[i] = find_decoy(work, link);
     }
     return COG_OK;

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "jobs/link/link_candidates.h"
-#include "jobs/link/link_decision.h"
 #include "jobs/link/link_job.h"
+#include "jobs/link/link_strength.h"
 
 /* LINK_NEAREST: what a view needs of either side's nearest, the link and its decoy among them. */
 enum { LINK_RIVALS = 2, LINK_NEAREST = 4 };
@@ -18,5 +18,5 @@ cog_status link_sample_take(struct link_sample *sample, const struct link_candid
                             const struct link *links, size_t count, size_t rivals, unsigned threads,
                             cog_error *error);
 void link_sample_free(struct link_sample *sample);
-/* The margin of any candidate. */
-float link_margin(const struct link_candidates *candidates, const struct link *link);
+/* The view of any candidate. */
+struct link_view link_view_of(const struct link_candidates *candidates, const struct link *link);

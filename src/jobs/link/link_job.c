@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "jobs/link/link_candidates.h"
+#include "jobs/link/link_decision.h"
 #include "jobs/link/link_decoys.h"
 #include "jobs/result_table.h"
 #include "plan/method_choice.h"
@@ -223,22 +224,23 @@ static void report_decision(cog_report *report, const struct link_decision *deci
                       precision);
         return;
     }
-    report_number(report, "least_margin", (double)choice->least_margin);
+    report_number(report, "least_probability", choice->least_probability);
     report_expectation(report, "expected_precision", &choice->precision);
     report_expectation(report, "expected_recall", &choice->recall);
 }
 
-static bool is_kept(const struct link *link, const cog_link_options *options, float least_margin) {
+static bool is_kept(const struct link *link, const cog_link_options *options,
+                    float least_strength) {
     if (!options->calibrated)
         return (double)link->similarity >= options->threshold;
-    return link->margin >= least_margin;
+    return link->strength >= least_strength;
 }
 
-/* Sets margins and probabilities, and keeps the links that the options ask for. */
+/* Sets strengths and probabilities, and keeps the links that the options ask for. */
 static void keep_links(cog_links *links, const struct link_candidates *candidates,
                        const struct link_decision *decision, const cog_link_options *options,
                        cog_report *report) {
-    struct link_choice choice = {.least_margin = -INFINITY};
+    struct link_choice choice = {.least_strength = -INFINITY};
     bool decides = options->calibrated && !options->per_document;
     if (decides) {
         choice = link_decision_choose(decision, options->precision);
@@ -247,9 +249,10 @@ static void keep_links(cog_links *links, const struct link_candidates *candidate
     size_t kept = 0;
     for (size_t i = 0; i < links->count; i++) {
         struct link *link = &links->items[i];
-        link->margin = link_margin(candidates, link);
-        link->probability = (float)link_probability(decision, (double)link->margin);
-        if (is_kept(link, options, choice.least_margin))
+        struct link_view view = link_view_of(candidates, link);
+        link->strength = link_strength_of(&decision->strength, &view);
+        link->probability = (float)link_probability(decision, link->strength);
+        if (is_kept(link, options, choice.least_strength))
             links->items[kept++] = *link;
     }
     links->count = kept;

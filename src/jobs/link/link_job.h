@@ -20,7 +20,7 @@ struct link {
     float similarity;  /* cosine */
     float contrast;    /* against the two nearest: chooses among candidates */
     float score;       /* against more of the nearest */
-    float margin;      /* lead over the next best of both documents: is it a partner at all */
+    float strength;    /* how far it stands out: is it a partner at all */
     float probability; /* that it is right */
 };
 

@@ -5,7 +5,7 @@
 #include "base/numbers.h"
 
 /* The share of decoys that the tail is fitted to. */
-static const double TAIL = 0.2;
+static const double TAIL = 0.3;
 static const double MOST_SHAPE = 0.8;
 
 /* The first value at which the weight up to it reaches the tail's begin. */

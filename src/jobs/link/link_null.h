@@ -1,9 +1,9 @@
 /* How far wrong links stand out: the distribution of decoys, each counted by a weight.
  *
- * Below the decoys' last fifth it is the weighted share itself. Above, where few decoys are left,
- * it is a generalized Pareto distribution fitted to them by probability-weighted moments (Hosking
- * and Wallis 1987), with a tail that is never lighter than the exponential: a threshold is chosen
- * far out, where counting decoys would give no wrong link or many. */
+ * Below the last three tenths of the decoys it is the weighted share itself. Above, where few
+ * decoys are left, it is a generalized Pareto distribution fitted to them by probability-weighted
+ * moments (Hosking and Wallis 1987), with a tail that is never lighter than the exponential: a
+ * threshold is chosen far out, where counting decoys would give no wrong link or many. */
 #pragma once
 
 #include <stddef.h>

@@ -265,9 +265,12 @@ static cog_status building_init(struct vector_building *building, size_t rows, c
 /* After the first pass: the mean length, and room for the rows. */
 static cog_status make_room(struct vector_building *building, cog_error *error) {
     struct sparse_matrix *vectors = &building->space->vectors[building->side];
+    float **lengths = &building->space->lengths[building->side];
     double sum = 0;
+    TAKE(*lengths, vectors->rows, "lengths", error);
     for (size_t row = 0; row < vectors->rows; row++) {
         sum += building->lengths[row];
+        (*lengths)[row] = (float)portable_log(1 + building->lengths[row]);
         building->space->short_documents += vectors->offsets[row + 1] < LINK_SHORT_TERMS;
         vectors->offsets[row + 1] += vectors->offsets[row];
     }
@@ -415,6 +418,7 @@ void link_space_free(struct link_space *space) {
         corpus_free(&space->corpora[side]);
         statistics_free(space->statistics[side]);
         sparse_matrix_free(&space->vectors[side]);
+        free(space->lengths[side]);
     }
     unknown_words_free(&space->unknown);
     projection_free(space->projection);
@@ -429,7 +433,8 @@ uint64_t link_space_memory_bytes(const struct link_space *space) {
         uint64_t entries =
             vectors->offsets && !space->is_on_disk ? vectors->offsets[vectors->rows] : 0;
         bytes += corpus_memory_bytes(&space->corpora[side]) +
-                 entries * (sizeof *vectors->columns + sizeof *vectors->values);
+                 entries * (sizeof *vectors->columns + sizeof *vectors->values) +
+                 vectors->rows * sizeof *space->lengths[side];
     }
     return bytes;
 }

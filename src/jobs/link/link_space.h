@@ -26,6 +26,7 @@ struct link_space {
     struct statistics *statistics[2];
     struct projection *projection;
     struct sparse_matrix vectors[2];
+    float *lengths[2]; /* by row: logarithm of 1 and the sum of its frequencies, as they count */
     size_t short_documents; /* of both sides: with fewer than LINK_SHORT_TERMS weighted terms */
 };
 enum { LINK_SHORT_TERMS = 5 };

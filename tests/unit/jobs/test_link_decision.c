@@ -1,5 +1,5 @@
 /* The decision on links: the distribution of decoys against shares that are known, probabilities
- * that fall with the margin, precision and recall against links whose truth is known because they
+ * that fall with the strength, precision and recall against links whose truth is known because they
  * were made. */
 #include <math.h>
 #include <stdlib.h>
@@ -35,12 +35,14 @@ static struct link_view wrong_view(uint64_t seed, uint64_t place, double n) {
     bool preferred = uniform(seed + 3, place) < 0.3;
     double back = preferred ? next : 0.07 * log(uniform(seed + 4, place));
     return (struct link_view){(float)fmin(next, back), (float)fmin(second, back + 0.05),
-                              (float)(0.2 + second)};
+                              (float)(0.2 + second), (float)(0.5 * normal(seed + 5, place))};
 }
 
-/* Right links lead by about `lead`. A document without a partner has a wrong link, and its second
- * choice for a decoy. */
-static struct made_links make_links(size_t count, double partnerless, double lead, uint64_t seed) {
+/* Right links lead by about `lead`, and the logarithms of their lengths differ by 0.3, with the
+ * given spread; those of wrong ones are spread by 0.5. A document without a partner has a wrong
+ * link, and its second choice for a decoy. */
+static struct made_links make_spread_links(size_t count, double partnerless, double lead,
+                                           double spread, uint64_t seed) {
     struct made_links made = {.sample = {.count = count}};
     made.sample.links = calloc(count, sizeof *made.sample.links);
     made.sample.decoys = calloc(count, sizeof *made.sample.decoys);
@@ -48,11 +50,34 @@ static struct made_links make_links(size_t count, double partnerless, double lea
     for (size_t i = 0; i < count; i++) {
         float margin = (float)(lead + 0.1 * normal(100 * seed, i));
         made.right[i] = uniform(100 * seed + 1, i) >= partnerless;
-        made.sample.links[i] = made.right[i] ? (struct link_view){margin, margin + 0.03f, 0.7f}
-                                             : wrong_view(100 * seed + 10, i, 1);
+        float lengths = (float)(0.3 + spread * normal(100 * seed + 2, i));
+        made.sample.links[i] =
+            made.right[i] ? (struct link_view){margin, margin + 0.03f, margin + 0.23f, lengths}
+                          : wrong_view(100 * seed + 10, i, 1);
         made.sample.decoys[i] = wrong_view(100 * seed + 20, i, made.right[i] ? 1 : 2);
     }
     return made;
+}
+
+static struct made_links make_links(size_t count, double partnerless, double lead, uint64_t seed) {
+    return make_spread_links(count, partnerless, lead, 0.5, seed);
+}
+
+/* Counts of links with at least a strength. */
+struct kept_links {
+    size_t kept, right, known;
+};
+
+static struct kept_links count_kept(const struct made_links *made,
+                                    const struct link_decision *decision, float least) {
+    struct kept_links counts = {0};
+    for (size_t i = 0; i < made->sample.count; i++) {
+        bool is_kept = link_strength_of(&decision->strength, &made->sample.links[i]) >= least;
+        counts.kept += is_kept;
+        counts.right += is_kept && made->right[i];
+        counts.known += made->right[i];
+    }
+    return counts;
 }
 
 static void made_links_free(struct made_links *made) {
@@ -69,15 +94,10 @@ TEST(link_decision_keeps_the_wanted_precision) {
             struct link_decision decision = {0};
             CHECK_OK(link_decision_fit(&decision, &made.sample, 0.98, error));
             struct link_choice choice = link_decision_choose(&decision, 0.98);
-            size_t kept = 0, right = 0, known = 0;
-            for (size_t i = 0; i < made.sample.count; i++) {
-                bool is_kept = made.sample.links[i].margin >= choice.least_margin;
-                kept += is_kept;
-                right += is_kept && made.right[i];
-                known += made.right[i];
-            }
-            CHECK(kept == choice.kept && kept > 0);
-            double precision = (double)right / (double)kept, recall = (double)right / (double)known;
+            struct kept_links counts = count_kept(&made, &decision, choice.least_strength);
+            CHECK(counts.kept == choice.kept && counts.kept > 0);
+            double precision = (double)counts.right / (double)counts.kept;
+            double recall = (double)counts.right / (double)counts.known;
             CHECK(precision >= 0.97 && fabs(precision - choice.precision.share) <= 0.02);
             CHECK(fabs(recall - choice.recall.share) <= 0.08);
             CHECK(fabs(decision.null_share - partnerless[s]) <= 0.04);
@@ -91,7 +111,26 @@ TEST(link_decision_keeps_the_wanted_precision) {
         }
 }
 
-/* Expected and true wrong links agree in every part of the margins, not only in the sum. */
+/* Lengths that belong together tell right links from wrong ones where the lead does not. */
+TEST(link_decision_learns_from_lengths) {
+    static const double spreads[] = {0.5, 0.05};
+    double recalls[2];
+    for (size_t s = 0; s < 2; s++) {
+        struct made_links made = make_spread_links(5000, 0.5, 0.1, spreads[s], 11);
+        struct link_decision decision = {0};
+        CHECK_OK(link_decision_fit(&decision, &made.sample, 0.98, error));
+        struct link_choice choice = link_decision_choose(&decision, 0.98);
+        struct kept_links counts = count_kept(&made, &decision, choice.least_strength);
+        CHECK((double)counts.right >= 0.97 * (double)counts.kept);
+        CHECK(s == 0 || fabs(decision.strength.usual_lengths - 0.3) < 0.05);
+        recalls[s] = (double)counts.right / (double)counts.known;
+        link_decision_free(&decision);
+        made_links_free(&made);
+    }
+    CHECK(recalls[1] > recalls[0] + 0.1);
+}
+
+/* Expected and true wrong links agree in every part of the strengths, not only in the sum. */
 TEST(link_decision_is_calibrated) {
     struct made_links made = make_links(20000, 0.5, 0.2, 7);
     struct link_decision decision = {0};
@@ -99,7 +138,8 @@ TEST(link_decision_is_calibrated) {
     double expected[BINS] = {0}, right[BINS] = {0}, count[BINS] = {0};
     CHECK_OK(link_decision_fit(&decision, &made.sample, 0.98, error));
     for (size_t i = 0; i < made.sample.count; i++) {
-        double probability = link_probability(&decision, (double)made.sample.links[i].margin);
+        float strength = link_strength_of(&decision.strength, &made.sample.links[i]);
+        double probability = link_probability(&decision, strength);
         size_t bin = (size_t)fmin(BINS - 1, probability * BINS);
         expected[bin] += probability;
         right[bin] += made.right[i];
@@ -111,9 +151,8 @@ TEST(link_decision_is_calibrated) {
     made_links_free(&made);
 }
 
-/* Probabilities rise with the margin, and a link that one of its documents does not prefer has
- * none.
- */
+/* Probabilities rise with the strength, and a link that one of its documents does not prefer has
+ * none. */
 TEST(link_decision_is_monotone) {
     struct made_links made = make_links(1000, 0.4, 0.1, 3);
     struct link_decision decision = {0};
@@ -122,12 +161,13 @@ TEST(link_decision_is_monotone) {
     for (size_t i = 0; i < decision.count; i++) {
         const struct link_level *level = &decision.levels[i];
         CHECK(level->probability >= 0 && level->probability <= 1);
-        CHECK(level->margin > 0 || level->probability == 0);
-        CHECK(i == 0 || (level[-1].margin <= level->margin &&
+        CHECK(isfinite(level->strength) || level->probability == 0);
+        CHECK(i == 0 || (level[-1].strength <= level->strength &&
                          level[-1].probability <= level->probability + 1e-6f));
     }
-    CHECK(link_probability(&decision, 0) == 0);
-    CHECK(link_probability(&decision, 1) == (double)decision.levels[999].probability);
+    struct link_view unwanted = {-0.1f, 0.5f, 0.9f, 0.3f};
+    CHECK(link_probability(&decision, link_strength_of(&decision.strength, &unwanted)) == 0);
+    CHECK(link_probability(&decision, 100) == (double)decision.levels[999].probability);
     link_decision_free(&decision);
     made_links_free(&made);
 }
@@ -145,19 +185,19 @@ TEST(link_decision_without_partners) {
 }
 
 TEST(link_decision_of_few) {
-    struct link_view links[2] = {{0.5f, 0.9f, 0.9f}, {0.4f, 0.8f, 0.8f}};
-    struct link_view none = {-INFINITY, -INFINITY, -INFINITY}, decoys[2] = {none, none};
+    struct link_view links[2] = {{0.5f, 0.9f, 0.9f, 0}, {0.4f, 0.8f, 0.8f, 0}};
+    struct link_view none = {-INFINITY, -INFINITY, -INFINITY, 0}, decoys[2] = {none, none};
     struct link_sample sample = {2, links, decoys};
     struct link_decision decision = {0};
     CHECK_OK(link_decision_fit(&decision, &sample, 0.98, error));
     CHECK(link_decision_choose(&decision, 0.98).kept == 2);
-    CHECK(link_probability(&decision, 0.3) == 0);
-    CHECK(link_probability(&decision, 0.6) > 0.9);
+    CHECK(link_probability(&decision, -INFINITY) == 0);
+    CHECK(link_probability(&decision, link_strength_of(&decision.strength, &links[1])) > 0.9);
     link_decision_free(&decision);
     sample.count = 0;
     CHECK_OK(link_decision_fit(&decision, &sample, 0.98, error));
     struct link_choice choice = link_decision_choose(&decision, 0.98);
-    CHECK(choice.kept == 0 && isinf(choice.least_margin));
+    CHECK(choice.kept == 0 && isinf(choice.least_strength));
     CHECK(link_probability(&decision, 1) == 0);
     link_decision_free(&decision);
 }
@@ -167,8 +207,8 @@ static int by_float(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-/* Quantiles of a Pareto distribution: below the last fifth the shares are those of the values,
- * above it the fitted tail is near the true one, also beyond the largest value. */
+/* Quantiles of a Pareto distribution: below the last three tenths the shares are those of the
+ * values, above it the fitted tail is near the true one, also beyond the largest value. */
 TEST(link_null_follows_its_decoys) {
     enum { VALUES = 2000 };
     static const double shapes[] = {0, 0.3, 0.6};
@@ -184,7 +224,7 @@ TEST(link_null_follows_its_decoys) {
         qsort(values, VALUES, sizeof *values, by_float);
         struct link_null null;
         link_null_fit(&null, values, weights, VALUES);
-        CHECK(fabs(null.total - VALUES / 2.0) < 1e-9 && fabs(null.tail - 0.2) < 0.001);
+        CHECK(fabs(null.total - VALUES / 2.0) < 1e-9 && fabs(null.tail - 0.3) < 0.001);
         CHECK(fabs(null.shape - shape) < 0.1);
         struct link_null_cursor cursor = {.null = &null};
         double before = 1;
