@@ -113,6 +113,22 @@ COG_API cog_status cog_band_pairs(const cog_signatures *queries, const cog_signa
                                   uint32_t radius_bits, const cog_run_options *run,
                                   struct ArrowArrayStream *stream, cog_error *error);
 
+/* Ranges of rows for each query: those of query q are offsets[q] up to offsets[q + 1], and range i
+ * has the rows begins[i] to ends[i] - 1. Borrowed for the call. */
+typedef struct cog_row_ranges {
+    const uint64_t *offsets; /* one more than queries */
+    const uint32_t *begins, *ends;
+    size_t count; /* ranges */
+} cog_row_ranges;
+/* The rows that a query finds in its ranges: an index of lists or buckets in one array, list behind
+ * list, once the caller knows which of them each query probes. The k nearest (k 0: all) within the
+ * radius (COG_RADIUS_NONE: any). A row in two ranges of a query is listed twice. Columns query, row
+ * (int64), distance (int32), by query, distance and row. */
+COG_API cog_status cog_range_search(const cog_signatures *queries, const cog_signatures *rows,
+                                    const cog_row_ranges *ranges, size_t k, uint32_t radius_bits,
+                                    const cog_run_options *run, struct ArrowArrayStream *stream,
+                                    cog_error *error);
+
 /* What share of true pairs was found, with its 95% interval: hits[i] of trials[i] of sampled row i.
  * Pairs of one row tend to be found or missed together, and the interval follows from how rows
  * differ. Without trials the share is 0 and the interval 0 to 1. */

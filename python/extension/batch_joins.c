@@ -108,6 +108,51 @@ static PyObject *band_pairs(PyObject *self, PyObject *arguments) {
     return result;
 }
 
+struct range_job {
+    struct job job;
+    cog_signatures *signatures[2]; /* queries, rows */
+    cog_row_ranges ranges;
+    size_t k;
+    uint32_t radius_bits;
+    struct ArrowArrayStream stream;
+};
+
+static cog_status range_work(struct job *job) {
+    struct range_job *own = (struct range_job *)job;
+    return cog_range_search(own->signatures[0], own->signatures[1], &own->ranges, own->k,
+                            own->radius_bits, &job->run, &own->stream, &job->error);
+}
+
+/* range_search(queries, count, rows, count, bits, offsets, begins, ends, ranges, k, radius, run):
+ * table, report. */
+static PyObject *range_search(PyObject *self, PyObject *arguments) {
+    enum { BRIEF_QUERIES = 16 };
+    PyObject *signed_rows[2], *objects[3], *run, *result = NULL;
+    Py_ssize_t rows[2], count, k;
+    unsigned bits, radius;
+    struct range_job job = {.job = {.work = range_work}};
+    Py_buffer views[5] = {{0}};
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OnOnIOOOnnIO!", &signed_rows[0], &rows[0], &signed_rows[1],
+                          &rows[1], &bits, &objects[0], &objects[1], &objects[2], &count, &k,
+                          &radius, &PyDict_Type, &run))
+        return NULL;
+    bool good = buffer_of(objects[0], (rows[0] + 1) * 8, false, "offsets of ranges", &views[2]);
+    for (int i = 0; i < 2 && good; i++)
+        good = signatures_of(signed_rows[i], rows[i], bits, &views[i], &job.signatures[i]) &&
+               buffer_of(objects[1 + i], count * 4, false, "begins and ends", &views[3 + i]);
+    if (good) {
+        job.ranges = (cog_row_ranges){views[2].buf, views[3].buf, views[4].buf, (size_t)count};
+        job.k = k < 0 ? 0 : (size_t)k;
+        job.radius_bits = radius;
+        result = job_table(&job.job, job_run(&job.job, run, rows[0] <= BRIEF_QUERIES), &job.stream);
+    }
+    cog_signatures_free(job.signatures[0]);
+    cog_signatures_free(job.signatures[1]);
+    buffers_release(views, 5);
+    return result;
+}
+
 /* measured_share(hits, trials, rows): share, low, high. */
 static PyObject *share(PyObject *self, PyObject *arguments) {
     PyObject *objects[2];
@@ -134,4 +179,5 @@ PyMethodDef batch_join_methods[] = {{"measured_share", share, METH_VARARGS, NULL
                                     {"plan_join", plan_join, METH_VARARGS, NULL},
                                     {"permute", permute, METH_VARARGS, NULL},
                                     {"band_pairs", band_pairs, METH_VARARGS, NULL},
+                                    {"range_search", range_search, METH_VARARGS, NULL},
                                     {0}};

@@ -128,7 +128,7 @@ cog_index *index_shown(struct index *index);
 /* ---- Functions ------------------------------------------------------------------------------- */
 
 extern PyMethodDef job_methods[], index_methods[], search_methods[], lexicon_methods[],
-    batch_methods[], set_batch_methods[], batch_join_methods[], seen_methods[];
+    batch_methods[], set_batch_methods[], batch_join_methods[], seen_methods[], sketch_methods[];
 /* NULL with an exception set if the object is no capsule of statistics. */
 cog_statistics *statistics_of(PyObject *capsule);
 /* NULL with an exception set if the object is no capsule of a lexicon. */

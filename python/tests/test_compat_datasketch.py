@@ -1,4 +1,4 @@
-"""cognate.compat.datasketch: the documented examples of datasketch, and its estimates next to ours if it is installed."""
+"""cognate.compat.datasketch: the documented examples of datasketch, and its hash values next to ours if it is installed."""
 import inspect
 import pickle
 import random
@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from cognate.compat.datasketch import MinHash, MinHashLSH
+from cognate.compat.datasketch import MinHash, MinHashLSH, sha1_hash32, sha1_hash64
 
 DATA = [["minhash", "is", "a", "probabilistic", "data", "structure", "for", "estimating", "the", "similarity", "between",
          "datasets"],
@@ -59,30 +59,72 @@ def test_sets():
         half.jaccard(MinHash(256, seed=2))
 
 
-def test_estimates_are_as_good_as_those_of_datasketch():
+@pytest.mark.parametrize("scheme", ["affine32", "affine64", "legacy"])
+def test_values_are_those_of_datasketch(scheme):
+    """Element by element, as a batch and in bulk; with elements around the ends of SHA-1's blocks, and other numbers."""
     datasketch = pytest.importorskip("datasketch")
-    rng, errors = random.Random(5), {"ours": [], "theirs": []}
-    for _ in range(60):
-        shared, only = rng.randrange(1, 200), rng.randrange(1, 200)
-        common = [f"c{rng.random()}" for _ in range(shared)]
-        sets = [common + [f"{side}{rng.random()}" for _ in range(only)] for side in "ab"]
-        true = shared / (shared + 2 * only)
-        for name, kind in ("ours", MinHash), ("theirs", datasketch.MinHash):
-            errors[name].append(sketch(sets[0], kind).jaccard(sketch(sets[1], kind)) - true)
-    ours, theirs = (np.sqrt(np.mean(np.square(errors[name]))) for name in ("ours", "theirs"))
-    assert ours < 0.06 and ours < 1.5 * theirs + 0.01
+    if "scheme" not in inspect.signature(datasketch.MinHash.__init__).parameters:
+        pytest.skip("datasketch before 2.0")
+    rng = random.Random(2)
+    sets = [[rng.randbytes(size) for size in rng.choices(range(200), k=rng.randrange(30))] for _ in range(60)]
+    sets += [[b"x" * size for size in range(140)], [], [b""]]
+    for num_perm, seed in ((128, 1), (16, 7), (1, 2), (131, 3)):
+        options = {"num_perm": num_perm, "seed": seed, "scheme": scheme}
+        theirs = [sketch.digest() for sketch in datasketch.MinHash.bulk(sets, **options)]
+        single, batch = MinHash(**options), MinHash(**options)
+        for element in sets[0]:
+            single.update(bytearray(element))
+        batch.update_batch(iter(sets[0]))
+        ours = [sketch.digest() for sketch in (*MinHash.bulk(map(tuple, sets), **options), single, batch)]
+        assert all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in zip(ours, [*theirs, theirs[0], theirs[0]]))
+        assert single.permutations.tolist() == np.array(datasketch.MinHash(**options).permutations).tolist()
+        other = {**options, "hashfunc": lambda number: number * 1_000_003 % (1 << 32)}
+        numbers = [MinHash(**other), datasketch.MinHash(**other)]
+        for sketch_of_numbers in numbers:
+            sketch_of_numbers.update_batch(range(1000))
+        assert np.array_equal(numbers[0].hashvalues, numbers[1].hashvalues)
+        assert np.array_equal(MinHash.bulk([range(1000)], **other)[0].hashvalues, numbers[1].hashvalues)
 
 
-def test_values_are_those_of_datasketch():
-    datasketch = pytest.importorskip("datasketch")
-    legacy = {"scheme": "legacy"} if "scheme" in inspect.signature(datasketch.MinHash.__init__).parameters else {}
-    for num_perm, seed in ((128, 1), (16, 7)):
-        ours, theirs = MinHash(num_perm, seed), datasketch.MinHash(num_perm, seed, **legacy)
-        for element in (b"one", b"two", b"a longer element"):
-            ours.update(element)
-            theirs.update(element)
-        assert ours.hashvalues.tolist() == theirs.hashvalues.tolist()
-        assert ours.permutations.tolist() == np.array(theirs.permutations).tolist()
+def test_usual_hash_functions():
+    for size in range(130):
+        sketch_of_one = MinHash(3, scheme="affine64")
+        sketch_of_one.update(b"y" * size)
+        by_python = MinHash(3, scheme="affine64", hashfunc=lambda data: sha1_hash64(data))
+        by_python.update(b"y" * size)
+        assert sketch_of_one == by_python and sha1_hash64(b"y" * size) & (1 << 32) - 1 == sha1_hash32(b"y" * size)
+
+
+def test_schemes_do_not_mix():
+    affine, legacy = MinHash(), MinHash(scheme="legacy")
+    for call in (affine.jaccard, affine.merge):
+        with pytest.raises(ValueError):
+            call(legacy)
+    lsh = MinHashLSH()
+    lsh.insert("affine", affine)
+    for call in (lambda: lsh.query(legacy), lambda: MinHash(scheme="none"), lambda: MinHash(hashvalues=[1, 2]),
+                 lambda: MinHash(0), lambda: MinHash.union(affine), lambda: MinHash(hashfunc=7),
+                 lambda: MinHash(hashvalues=[1 << 32], scheme="affine32"),
+                 lambda: MinHash(2, permutations=[[1, 2], [0, 0]], scheme="affine32"),
+                 lambda: MinHash(hashfunc=lambda element: 1 << 32).update(b"")):
+        with pytest.raises(ValueError):
+            call()
+    with pytest.raises(TypeError):
+        affine.update("a text")
+    with pytest.raises(TypeError):
+        MinHash.bulk([[b"a"], ["a text"]])
+    old = MinHash(8, scheme="legacy")
+    state = {name: value for name, value in vars(old).items() if name != "scheme"}
+    earlier = MinHash.__new__(MinHash)
+    earlier.__setstate__(state)
+    assert earlier == old
+
+
+def test_a_held_array_does_not_change():
+    one = MinHash()
+    held = one.hashvalues
+    one.update(b"element")
+    assert MinHash(hashvalues=held, scheme="affine32").is_empty() and not one.is_empty()
 
 
 def test_index_extras():

@@ -12,23 +12,29 @@ True
 ['first']
 
 This is for programs that build sets themselves, one element at a time. Whole texts are faster, and exact, by
-cognate.dedup and cognate.pairs. Hash values are those of datasketch before 2.0, and of its scheme "legacy" since, so that
-sketches of both compare. There are no storage back ends, no GPU, and no weighted or b-bit sketches.
+cognate.dedup and cognate.pairs. Hash values are those of datasketch 2.0 for the same seed, hash function and scheme, so that
+sketches of both compare; those of earlier versions are of the scheme "legacy". There are no storage back ends, no GPU, and
+no weighted or b-bit sketches.
 """
 from __future__ import annotations
 
 import contextlib
 import functools
 import hashlib
+import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from .. import _cognate
 from .._inputs import Array
 
-_PRIME = np.uint64((1 << 61) - 1)
-_LARGEST = np.uint64((1 << 32) - 1)
+_PRIME = (1 << 61) - 1
+_SCHEMES = ("affine32", "affine64", "legacy")  # in the order of the extension
+_TYPES: dict[str, Any] = {"affine32": np.uint32, "affine64": np.uint64, "legacy": np.uint64}
+_LARGEST = {"affine32": (1 << 32) - 1, "affine64": (1 << 64) - 1, "legacy": (1 << 32) - 1}
+_BATCH = 256
 
 
 def sha1_hash32(data: bytes) -> int:
@@ -36,13 +42,23 @@ def sha1_hash32(data: bytes) -> int:
     return int.from_bytes(hashlib.sha1(data).digest()[:4], "little")
 
 
+def sha1_hash64(data: bytes) -> int:
+    """The usual hash of the scheme "affine64": the first eight bytes."""
+    return int.from_bytes(hashlib.sha1(data).digest()[:8], "little")
+
+
 @functools.lru_cache(64)
-def _permutations(num_perm: int, seed: int) -> Array:
-    """Factors and terms, drawn in turn."""
-    draw = np.random.RandomState(seed)
-    limits = (1, int(_PRIME)), (0, int(_PRIME))
-    drawn = np.array([[draw.randint(*limit, dtype=np.uint64) for limit in limits] for _ in range(num_perm)], np.uint64)
-    permutations = np.ascontiguousarray(drawn.reshape(num_perm, 2).T)
+def _permutations(num_perm: int, seed: int, scheme: str) -> Array:
+    """Factors and terms."""
+    draw, kind = np.random.RandomState(seed), _TYPES[scheme]
+    if scheme == "legacy":
+        limits = (1, _PRIME), (0, _PRIME)
+        drawn = np.array([[draw.randint(*limit, dtype=kind) for limit in limits] for _ in range(num_perm)], kind).T
+    else:
+        bits = 8 * np.dtype(kind).itemsize
+        factors = draw.randint(0, 1 << (bits - 1), num_perm, dtype=kind) * kind(2) + kind(1)
+        drawn = np.array([factors, draw.randint(0, 1 << bits, num_perm, dtype=kind)])
+    permutations = np.ascontiguousarray(drawn)
     permutations.flags.writeable = False
     return permutations
 
@@ -50,45 +66,104 @@ def _permutations(num_perm: int, seed: int) -> Array:
 class MinHash:
     """A sketch of a set, from which its Jaccard coefficient with another is estimated."""
 
-    def __init__(self, num_perm: int = 128, seed: int = 1, hashfunc: Callable[[bytes], int] = sha1_hash32,
-                 hashvalues: Iterable[int] | None = None):
-        self.num_perm, self.seed, self.hashfunc = num_perm, seed, hashfunc
-        self.permutations = _permutations(num_perm, seed)
-        self.hashvalues: Array = np.full(num_perm, _LARGEST, np.uint64)
-        if hashvalues is not None:
-            self.hashvalues = np.array(list(hashvalues), np.uint64)
-            if len(self.hashvalues) != num_perm:
-                raise ValueError("as many hash values as num_perm are needed")
+    def __init__(self, num_perm: int = 128, seed: int = 1, gpu_mode: str = "disable",
+                 hashfunc: Callable[[Any], int] | None = None, hashobj: object = None,
+                 hashvalues: Iterable[int] | None = None, permutations: Any = None, scheme: str | None = None):
+        if gpu_mode not in ("disable", "detect"):
+            raise RuntimeError("there is no GPU: leave gpu_mode as it is")
+        if scheme is None and (hashvalues is not None or permutations is not None):
+            raise ValueError("scheme has to be named with hash values or permutations: that of their sketch, or "
+                             "'legacy' for those of datasketch before 2.0")
+        self.scheme = scheme or "affine32"
+        if self.scheme not in _SCHEMES:
+            raise ValueError(f"scheme {scheme!r}: choose one of {', '.join(_SCHEMES)}")
+        self.seed, self._gpu_mode = seed, gpu_mode
+        given = None if hashvalues is None else self._numbers(hashvalues, "hash values")
+        self.num_perm = num_perm if given is None else len(given)
+        if not 1 <= self.num_perm <= 1 << 32:
+            raise ValueError(f"{self.num_perm} permutations: choose 1 to {1 << 32}")
+        self.hashfunc = hashfunc or (sha1_hash64 if self.scheme == "affine64" else sha1_hash32)
+        if not callable(self.hashfunc):
+            raise ValueError("hashfunc has to be callable")
+        self.permutations: Array = (_permutations(self.num_perm, seed, self.scheme) if permutations is None
+                                    else self._checked_permutations(permutations))
+        self.hashvalues: Array = given if given is not None else self._empty()
 
-    def update(self, b: bytes) -> None:
-        """Adds an element."""
+    def _numbers(self, values: Any, what: str) -> Array:
+        """Values as numbers of the scheme, in an array of their own."""
+        try:
+            wide = np.array(values if isinstance(values, np.ndarray) else list(values), np.uint64)
+            if isinstance(values, np.ndarray) and values.size and (values < 0).any():
+                raise OverflowError("negative")
+        except OverflowError as error:
+            raise ValueError(f"{what} out of range for scheme {self.scheme!r}") from error
+        if wide.size and self.scheme == "affine32" and int(wide.max()) > _LARGEST[self.scheme]:
+            raise ValueError(f"{what} out of range for scheme {self.scheme!r}")
+        numbers: Array = wide.astype(_TYPES[self.scheme])
+        return numbers
+
+    def _checked_permutations(self, given: Any) -> Array:
+        permutations = np.ascontiguousarray([self._numbers(part, "permutations") for part in given])
+        if permutations.shape != (2, self.num_perm):
+            raise ValueError(f"permutations are two lists of {self.num_perm} numbers")
+        if self.scheme != "legacy" and not (permutations[0] & 1).all():
+            raise ValueError(f"the factors of scheme {self.scheme!r} are odd")
+        return permutations
+
+    def _empty(self) -> Array:
+        values: Array = np.full(self.num_perm, _LARGEST[self.scheme], _TYPES[self.scheme])
+        return values
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({"scheme": "legacy", **state})  # sketches had no scheme before there were several
+
+    def update(self, b: Any) -> None:
+        """Adds an element: bytes, or what the hash function takes."""
         self.update_batch([b])
 
-    def update_batch(self, b: Iterable[bytes]) -> None:
+    def update_batch(self, b: Iterable[Any]) -> None:
         """Adds elements."""
-        hashes = np.fromiter((self.hashfunc(element) for element in b), np.uint64)
-        factors, terms = self.permutations
-        for first in range(0, len(hashes), 4096):
-            part = hashes[first:first + 4096, None]
-            values = (part * factors + terms) % _PRIME & _LARGEST  # products wrap, as there
-            self.hashvalues = np.minimum(self.hashvalues, values.min(axis=0))
+        values = np.array(self.hashvalues, _TYPES[self.scheme])
+        by = (self.permutations, _SCHEMES.index(self.scheme), self.num_perm)
+        if self.hashfunc is (sha1_hash64 if self.scheme == "affine64" else sha1_hash32):
+            _cognate.sketch_sets([b if isinstance(b, list) else list(b)], *by, values)
+        else:
+            hashes = self._numbers([self.hashfunc(element) for element in b], "hashfunc returned a value")
+            _cognate.sketch_hashes(hashes.astype(np.uint64), *by, values)
+        self.hashvalues = values
 
     @classmethod
-    def bulk(cls, b: Iterable[Iterable[bytes]], **options: Any) -> list[MinHash]:
+    def bulk(cls, b: Iterable[Iterable[Any]], **options: Any) -> list[MinHash]:
         """Sketches of many sets."""
-        return list(cls.generator(b, **options))
+        first, sets, sketches = cls(**options), iter(b), []
+        if first.hashfunc not in (sha1_hash32, sha1_hash64) or (first.hashfunc is sha1_hash64) != (
+                first.scheme == "affine64"):
+            return list(cls.generator(sets, **options))
+        while part := [list(elements) for elements in itertools.islice(sets, _BATCH)]:
+            values = np.tile(first.hashvalues, (len(part), 1))
+            _cognate.sketch_sets(part, first.permutations, _SCHEMES.index(first.scheme), first.num_perm, values)
+            sketches += [first._like(row) for row in values]
+        return sketches
 
     @classmethod
-    def generator(cls, b: Iterable[Iterable[bytes]], **options: Any) -> Iterator[MinHash]:
+    def generator(cls, b: Iterable[Iterable[Any]], **options: Any) -> Iterator[MinHash]:
         """The same one by one."""
+        first = cls(**options)
         for elements in b:
-            sketch = cls(**options)
+            sketch = first._like(first.hashvalues)
             sketch.update_batch(elements)
             yield sketch
 
+    def _like(self, values: Array) -> MinHash:
+        """A sketch with other hash values, which are copied."""
+        sketch = self.__class__.__new__(self.__class__)
+        sketch.__dict__.update(self.__dict__)
+        sketch.hashvalues = values.copy()
+        return sketch
+
     def _check(self, other: MinHash) -> None:
-        if self.seed != other.seed or self.num_perm != other.num_perm:
-            raise ValueError("sketches of another seed or num_perm do not compare")
+        if (self.scheme, self.seed, self.num_perm) != (other.scheme, other.seed, other.num_perm):
+            raise ValueError("sketches of another scheme, seed or num_perm do not compare")
 
     def jaccard(self, other: MinHash) -> float:
         """The estimate of the Jaccard coefficient."""
@@ -103,6 +178,8 @@ class MinHash:
     @classmethod
     def union(cls, *sketches: MinHash) -> MinHash:
         """The sketch of the union of sets."""
+        if len(sketches) < 2:
+            raise ValueError("a union is of two sketches or more")
         result = sketches[0].copy()
         for sketch in sketches[1:]:
             result.merge(sketch)
@@ -110,7 +187,7 @@ class MinHash:
 
     def count(self) -> float:
         """An estimate of the number of elements."""
-        return float(self.num_perm / np.sum(self.hashvalues / float(_LARGEST)) - 1)
+        return float(self.num_perm / np.sum(self.hashvalues / float(_LARGEST[self.scheme])) - 1)
 
     def digest(self) -> Array:
         """The hash values."""
@@ -118,21 +195,21 @@ class MinHash:
 
     def is_empty(self) -> bool:
         """Whether nothing was added."""
-        return bool(np.all(self.hashvalues == _LARGEST))
+        return bool(np.all(self.hashvalues == _LARGEST[self.scheme]))
 
     def clear(self) -> None:
         """Forgets all elements."""
-        self.hashvalues = np.full(self.num_perm, _LARGEST, np.uint64)
+        self.hashvalues = self._empty()
 
     def copy(self) -> MinHash:
         """A sketch of the same set."""
-        return MinHash(self.num_perm, self.seed, self.hashfunc, self.hashvalues)
+        return self._like(self.hashvalues)
 
     def __len__(self) -> int:
         return self.num_perm
 
     def __eq__(self, other: object) -> bool:
-        return (isinstance(other, MinHash) and self.seed == other.seed
+        return (isinstance(other, MinHash) and (self.scheme, self.seed) == (other.scheme, other.seed)
                 and np.array_equal(self.hashvalues, other.hashvalues))
 
     __hash__ = None  # type: ignore[assignment]
@@ -163,13 +240,19 @@ class MinHashLSH:
             raise ValueError("the bands have more values than the sketches")
         self.hashtables: list[dict[bytes, set[Hashable]]] = [{} for _ in range(self.b)]
         self.keys: dict[Hashable, list[bytes]] = {}
+        self._scheme: str | None = None
         self._buffered: list[MinHash] = []
 
     def _buckets(self, minhash: MinHash) -> list[bytes]:
         if len(minhash) != self.h:
             raise ValueError(f"sketches of {self.h} values are expected, not of {len(minhash)}")
-        values = minhash.hashvalues.astype(np.uint32)
-        return [values[i * self.r:(i + 1) * self.r].tobytes() for i in range(self.b)]
+        if self._scheme is None:
+            self._scheme = minhash.scheme
+        if self._scheme != minhash.scheme:
+            raise ValueError(f"this index has sketches of scheme {self._scheme!r}, not {minhash.scheme!r}")
+        data = minhash.hashvalues[:self.b * self.r].tobytes()
+        size = self.r * minhash.hashvalues.itemsize
+        return [data[first:first + size] for first in range(0, self.b * size, size)]
 
     def insert(self, key: Hashable, minhash: MinHash, check_duplication: bool = True) -> None:
         """Adds a sketch under a key."""
