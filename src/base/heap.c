@@ -44,6 +44,13 @@ uint64_t heap_account_peak(struct heap_account *account) {
     return (uint64_t)__atomic_load_n(&account->peak, __ATOMIC_RELAXED);
 }
 
+uint64_t heap_account_held(struct heap_account *account) {
+    if (account == account_of_thread)
+        add_uncounted(account);
+    int64_t held = __atomic_load_n(&account->held, __ATOMIC_RELAXED);
+    return held > 0 ? (uint64_t)held : 0;
+}
+
 void heap_count(int64_t bytes) {
     if (!account_of_thread)
         return;

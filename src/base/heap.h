@@ -27,6 +27,8 @@ struct heap_account *heap_account_set(struct heap_account *account);
 struct heap_account *heap_account_current(void);
 /* The most that the account held until now; what this thread counted is in it. */
 uint64_t heap_account_peak(struct heap_account *account);
+/* What it holds now; 0 if more was freed than taken. */
+uint64_t heap_account_held(struct heap_account *account);
 /* Adds bytes that were not taken by these functions, or, if negative, given back. */
 void heap_count(int64_t bytes);
 

@@ -117,6 +117,11 @@ uint64_t memory_job_peak_bytes(void) {
     return account ? heap_account_peak(account) : memory_peak_bytes();
 }
 
+uint64_t memory_job_held_bytes(void) {
+    struct heap_account *account = heap_account_current();
+    return account ? heap_account_held(account) : 0;
+}
+
 bool buffer_reserve(struct buffer *buffer, size_t extra) {
     if (extra > SIZE_MAX - buffer->size)
         return false;

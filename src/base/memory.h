@@ -81,6 +81,8 @@ uint64_t memory_peak_bytes(void);
 /* The most that the job of the calling thread held until now (base/heap.h); without a job, the
  * process. */
 uint64_t memory_job_peak_bytes(void);
+/* What it holds now; 0 without a job. */
+uint64_t memory_job_held_bytes(void);
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 

@@ -2,8 +2,9 @@
  *
  * The method exact computes all cosines. Other methods propose documents, whose cosines are
  * computed afterwards: methods that search signatures propose the nearest signatures; hash tables
- * and sliding windows propose the pairs within a radius that they meet; lists propose the pairs
- * above a cosine. The recall of proposals is measured on a sample and reported. */
+ * and sliding windows propose the pairs within a radius that they meet; lists propose documents
+ * that share rare terms (link_lists.h). The recall of proposals is measured on a sample and
+ * reported. */
 #pragma once
 
 #include "jobs/link/link_space.h"
@@ -25,6 +26,8 @@ struct link_search {
 cog_status link_candidates_find(struct link_candidates *candidates, struct job *job,
                                 const struct link_space *space, const struct link_search *search,
                                 cog_error *error);
+/* The rows that a document of a side is proposed, at least. */
+size_t link_proposals(const struct link_search *search, int side);
 void link_candidates_free(struct link_candidates *candidates);
 /* About what the search takes in addition to the space, its result included. */
 uint64_t link_candidates_memory_bytes(const struct link_space *space,

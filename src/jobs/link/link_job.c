@@ -40,25 +40,6 @@ static int by_contrast(const void *x, const void *y) {
     return by_rows(x, y);
 }
 
-cog_status links_one_to_one(struct link *links, size_t *count, size_t from_rows, size_t to_rows,
-                            cog_error *error) {
-    uint8_t *taken;
-    size_t kept = 0;
-    TAKE_ZEROED(taken, from_rows + to_rows, "links", error);
-    qsort(links, *count, sizeof *links, by_contrast);
-    for (size_t i = 0; i < *count; i++) {
-        struct link link = links[i];
-        if (taken[link.from] || taken[from_rows + link.to])
-            continue;
-        taken[link.from] = taken[from_rows + link.to] = 1;
-        links[kept++] = link;
-    }
-    free(taken);
-    qsort(links, kept, sizeof *links, by_rows);
-    *count = kept;
-    return COG_OK;
-}
-
 static int by_source(const void *x, const void *y) {
     const struct link *a = x, *b = y;
     if (a->from != b->from)
@@ -79,6 +60,10 @@ void links_best(struct link *links, size_t *count, size_t per_source) {
 }
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
+
+static size_t most_of(size_t a, size_t b) {
+    return a > b ? a : b;
+}
 
 /* Mean cosines of all documents to their k nearest, source documents first. A neighbour outside the
  * radius of the search is taken to lie at the radius. */
@@ -128,54 +113,76 @@ static size_t score_row(const struct cosine_neighbours *neighbours, size_t row,
 
 /* Lists the best candidates of each source document, at most `most` of them, scored, the best
  * first; and the best one of each by itself. */
-static cog_status take_candidates(cog_links *links, const struct link_candidates *candidates,
-                                  size_t hubs, size_t most, cog_error *error) {
+static cog_status list_best(cog_links *links, const struct link_candidates *candidates,
+                            const struct link_means both[2], size_t most, cog_error *error) {
     const struct cosine_neighbours *neighbours = &candidates->sides[0];
-    struct link_means both[2] = {{NULL, NULL}, {NULL, NULL}};
-    struct link *row_links = NULL;
-    float *means = NULL;
+    struct link *row_links;
     size_t total = 0;
     for (size_t row = 0; row < neighbours->queries; row++)
         total += neighbours->counts[row] < most ? neighbours->counts[row] : most;
     TAKE(links->items, total, "candidates", error);
     TAKE(links->firsts, neighbours->queries, "candidates", error);
-    cog_status status = take_both_means(candidates, hubs, &means, both, error);
-    THEN(status, TAKEN(row_links, neighbours->k, "candidates", error));
-    for (size_t row = 0; row < neighbours->queries && status == COG_OK; row++) {
+    TAKE(row_links, neighbours->k, "candidates", error);
+    for (size_t row = 0; row < neighbours->queries; row++) {
         size_t count = score_row(neighbours, row, both, row_links);
-        links_best(row_links, &count, most);
+        links_best(row_links, &count, most_of(most, 1));
         if (count)
             links->firsts[links->first_count++] = row_links[0];
+        count = count < most ? count : most;
         memcpy(links->items + links->count, row_links, count * sizeof *row_links);
         links->count += count;
     }
     free(row_links);
+    return COG_OK;
+}
+
+/* Lists the candidates that may become links: of each source document, or one-to-one. */
+static cog_status take_candidates(cog_links *links, const struct link_candidates *candidates,
+                                  const cog_link_options *options, cog_error *error) {
+    struct link_means both[2] = {{NULL, NULL}, {NULL, NULL}};
+    float *means = NULL;
+    size_t most = options->one_to_one ? 0 : most_of(options->per_document, 1);
+    cog_status status = take_both_means(candidates, options->hub_neighbours, &means, both, error);
+    THEN(status, list_best(links, candidates, both, most, error));
+    if (status == COG_OK && options->one_to_one) {
+        FREE(links->items);
+        links->items = NULL;
+        status = links_one_to_one(&candidates->sides[0], candidates->sides[1].queries, both,
+                                  &links->items, &links->count, error);
+    }
     free(means);
     return status;
 }
 
-static size_t most_of(size_t a, size_t b) {
-    return a > b ? a : b;
+/* Of the decision, which follows the search: means, the best link of each source document with its
+ * views and their orders, and the links. */
+static double decision_bytes(const struct link_space *space) {
+    enum { SOURCE_BYTES = 224, TARGET_BYTES = 16 };
+    return (double)space->vectors[0].rows * SOURCE_BYTES +
+           (double)space->vectors[1].rows * TARGET_BYTES;
 }
 
+/* The documents of the space, its vocabularies and what else the job holds already are counted as
+ * they are. */
 static double needed_bytes(const struct link_space *space, struct link_search search,
                            cog_method method, unsigned threads) {
+    const uint64_t known = link_space_memory_bytes(space), held = memory_job_held_bytes();
     search.method = method;
-    return MEMORY_BASE_BYTES + (double)link_space_memory_bytes(space) +
-           (double)link_candidates_memory_bytes(space, &search, threads);
+    return MEMORY_BASE_BYTES + (double)(known > held ? known : held) +
+           (double)link_candidates_memory_bytes(space, &search, threads) + decision_bytes(space);
 }
 
-/* Methods that list all pairs at once need more than flat, which proposes in blocks. */
+/* Methods that list all pairs at once need more than flat and lists, which propose in blocks. */
 static cog_status keep_budget(const struct link_space *space, const struct link_search *search,
                               const struct job *job, cog_error *error) {
     const double budget = (double)job->run.memory_bytes;
     double needed = needed_bytes(space, *search, search->method, job->threads);
-    double least = needed_bytes(space, *search, COG_METHOD_FLAT, job->threads);
+    double least = needed_bytes(space, *search, COG_METHOD_LISTS, job->threads);
     if (budget == 0 || needed <= budget || least > budget)
         return memory_budget_keep(needed, &job->run, error);
     return error_about(error, COG_ERR_MEMORY, "memory_bytes",
                        "linking these documents by the method %s needs about %.0f MB of memory and "
-                       "the budget is %.0f MB; raise the budget, or use the method flat, which "
+                       "the budget is %.0f MB; raise the budget, or use the method lists, which "
                        "needs %.0f MB",
                        method_name(search->method), needed / (1 << 20), budget / (1 << 20),
                        least / (1 << 20));
@@ -197,8 +204,7 @@ static cog_status find_candidates(cog_links *links, struct job *job,
         .wanted = {most_of(most_of(options->candidates, options->per_document), nearest), nearest}};
     TRY(keep_budget(space, &search, job, error));
     TRY(link_candidates_find(candidates, job, space, &search, error));
-    size_t most = options->one_to_one ? search.wanted[0] : most_of(options->per_document, 1);
-    return take_candidates(links, candidates, hubs, most, error);
+    return take_candidates(links, candidates, options, error);
 }
 
 /* ---- Links ----------------------------------------------------------------------------------- */
@@ -264,15 +270,11 @@ static cog_status decide_links(cog_links *links, struct job *job, const cog_link
                                const struct link_candidates *candidates, cog_error *error) {
     struct link_sample sample = {0};
     struct link_decision decision = {0};
-    const struct sparse_matrix *vectors = links->space.vectors;
     size_t hubs = options->hub_neighbours;
     cog_status status =
         link_sample_take(&sample, candidates, links->firsts, links->first_count,
                          hubs < LINK_RIVALS ? hubs : LINK_RIVALS, job->threads, error);
     THEN(status, link_decision_fit(&decision, &sample, options->precision, error));
-    if (status == COG_OK && options->one_to_one) /* else the best ones were listed */
-        status =
-            links_one_to_one(links->items, &links->count, vectors[0].rows, vectors[1].rows, error);
     if (status == COG_OK)
         keep_links(links, candidates, &decision, options, job->report);
     link_sample_free(&sample);

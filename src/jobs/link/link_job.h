@@ -14,6 +14,7 @@
 #pragma once
 
 #include "jobs/link/link_space.h"
+#include "join/cosine/cosine_topk.h"
 
 struct link {
     uint32_t from, to;
@@ -58,8 +59,12 @@ struct link_means {
 };
 /* Sets contrast and score from the similarity. */
 void links_score(struct link *links, size_t count, struct link_means few, struct link_means many);
-/* Both keep the best links by contrast, bring them to the front by source row, and set *count. Ties
- * go to the smaller rows. Several links of a source row stand the best first. */
-cog_status links_one_to_one(struct link *links, size_t *count, size_t from_rows, size_t to_rows,
-                            cog_error *error);
+/* Keeps the best links of each source row by contrast, brings them to the front by source row, the
+ * best first, and sets *count. Ties go to the smaller rows. */
 void links_best(struct link *links, size_t *count, size_t per_source);
+/* One-to-one links out of the candidates of source rows: the best by contrast is taken first, and
+ * each row once. *links are by source row; the caller frees them. `both` are the means of contrast
+ * and of score. */
+cog_status links_one_to_one(const struct cosine_neighbours *candidates, size_t to_rows,
+                            const struct link_means both[2], struct link **links, size_t *count,
+                            cog_error *error);

@@ -33,6 +33,16 @@ cog_status vector_files_lend(struct vector_files *vectors, struct sparse_matrix 
     return COG_OK;
 }
 
+cog_status vector_files_read(const struct vector_files *vectors, uint64_t first, size_t count,
+                             uint32_t *columns, float *values, cog_error *error) {
+    if (!count)
+        return COG_OK;
+    TRY(descriptor_read_at(vectors->files[0], columns, count * sizeof *columns,
+                           first * sizeof *columns, file_name, error));
+    return descriptor_read_at(vectors->files[1], values, count * sizeof *values,
+                              first * sizeof *values, file_name, error);
+}
+
 void vector_files_close(struct vector_files *vectors, struct sparse_matrix *matrix) {
     if (!vectors->are_open)
         return;

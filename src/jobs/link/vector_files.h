@@ -1,7 +1,7 @@
 /* Vectors that do not fit into memory: the entries of a matrix in two scratch files in TMPDIR,
- * appended piece by piece, then mapped for reading. The files vanish with the struct; eight bytes
- * per entry on disk. What was read of a mapping is the system's file cache, which gives way to
- * others: it is no memory of the job. */
+ * appended piece by piece, then read in blocks, or mapped. The files vanish with the struct; eight
+ * bytes per entry on disk. Pages of a mapping that were touched count as resident until it is
+ * closed, although they give way to others: what has to keep a budget reads. */
 #pragma once
 
 #include "base/io/files.h"
@@ -21,5 +21,8 @@ cog_status vector_files_add(struct vector_files *vectors, const uint32_t *column
 /* The matrix, whose offsets are complete, borrows its entries from the files. */
 cog_status vector_files_lend(struct vector_files *vectors, struct sparse_matrix *matrix,
                              cog_error *error);
+/* Reads `count` entries from entry `first` on; nothing stays mapped or resident. */
+cog_status vector_files_read(const struct vector_files *vectors, uint64_t first, size_t count,
+                             uint32_t *columns, float *values, cog_error *error);
 /* Accepts a zeroed struct. Takes the entries from the matrix that borrowed them. */
 void vector_files_close(struct vector_files *vectors, struct sparse_matrix *matrix);

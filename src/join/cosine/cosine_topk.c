@@ -308,6 +308,42 @@ cog_status cosine_topk_kept(const struct sparse_matrix *queries,
     return find_nearest(queries, collection, k, 1, dense, neighbours, error);
 }
 
+cog_status cosine_neighbours_take(struct cosine_neighbours *neighbours, size_t queries, size_t k,
+                                  cog_error *error) {
+    *neighbours = (struct cosine_neighbours){.queries = queries, .k = k};
+    TAKE_ZEROED(neighbours->counts, queries, "neighbours", error);
+    return TAKEN(neighbours->items, queries * k, "neighbours", error);
+}
+
+static bool is_nearer(struct cosine_neighbour a, struct cosine_neighbour b) {
+    return a.similarity != b.similarity ? a.similarity > b.similarity : a.row < b.row;
+}
+
+void cosine_neighbours_offer(struct cosine_neighbours *neighbours, size_t query,
+                             struct cosine_neighbour item) {
+    struct cosine_neighbour *items = neighbours->items + query * neighbours->k;
+    size_t at = neighbours->counts[query];
+    if (at == neighbours->k) {
+        if (at == 0 || !is_nearer(item, items[at - 1]))
+            return;
+        at--;
+    } else {
+        neighbours->counts[query]++;
+    }
+    for (; at > 0 && is_nearer(item, items[at - 1]); at--)
+        items[at] = items[at - 1];
+    items[at] = item;
+}
+
+void cosine_neighbours_cut(struct cosine_neighbours *neighbours, float least) {
+    for (size_t query = 0; query < neighbours->queries; query++) {
+        const struct cosine_neighbour *items = neighbours->items + query * neighbours->k;
+        uint32_t *count = &neighbours->counts[query];
+        while (*count && items[*count - 1].similarity < least)
+            --*count;
+    }
+}
+
 void cosine_topk_free(struct cosine_neighbours *neighbours) {
     FREE(neighbours->counts, neighbours->items);
     *neighbours = (struct cosine_neighbours){0};

@@ -18,6 +18,16 @@ struct cosine_neighbours {
     struct cosine_neighbour *items;
 };
 
+/* Room for k neighbours of each query, none yet. */
+cog_status cosine_neighbours_take(struct cosine_neighbours *neighbours, size_t queries, size_t k,
+                                  cog_error *error);
+/* Puts a row among the neighbours of a query if it is one of the k nearest so far: the same
+ * neighbours in every order of the offers. No row is offered twice. */
+void cosine_neighbours_offer(struct cosine_neighbours *neighbours, size_t query,
+                             struct cosine_neighbour item);
+/* Drops neighbours with a similarity below the least. */
+void cosine_neighbours_cut(struct cosine_neighbours *neighbours, float least);
+
 cog_status cosine_topk(const struct sparse_matrix *queries, const struct sparse_matrix *collection,
                        size_t k, unsigned threads, struct cosine_neighbours *neighbours,
                        cog_error *error);

@@ -23,7 +23,7 @@ for method in exact lists flat slices lsh window; do
     cut -f 1-3 one.tsv | cmp - <(cut -f 1-3 links.tsv) && echo "$method: same"
     grep -E '"(recall|measured_recall)":' $method.json
 done
-echo "lists planned by pairs of a sample: $(grep -c '"planned_by_pairs": [1-9]' lists.json)"
+echo "lists planned by documents of a sample: $(grep -c '"list_products": [1-9]' lists.json)"
 "$COGNATE" link --from from.jsonl --to to.jsonl --lexicon vo-eo.lex --method psm 2>&1
 echo "exit $?"
 # A method's knobs are those of pairs: they change what is found, and another method's are refused.

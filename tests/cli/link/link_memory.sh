@@ -20,7 +20,8 @@ for options in "--method exact" "--method lists" "--method flat --one-to-one" "-
 import json
 stats = json.load(open("stats.json"))
 print("from disk" if stats.get("predicted_disk_bytes", 0) > 0 else "in memory",
-      "within the budget" if stats["peak_memory_bytes"] <= 70 << 20 else stats["peak_memory_bytes"])
+      "within the budget" if stats["peak_memory_bytes"] <= 70 << 20 else stats["peak_memory_bytes"],
+      "also resident" if stats["process_peak_bytes"] <= 70 << 20 else stats["process_peak_bytes"])
 P
 done
 cat from.jsonl | link --from - --to to.jsonl --memory 1G -o pipe.tsv --method window && cmp pipe.tsv whole.tsv && echo "a pipe: the same"

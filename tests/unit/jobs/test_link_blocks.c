@@ -1,0 +1,202 @@
+/* Candidates of links from blocks: whatever the size of blocks, and from memory or from disk. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "jobs/link/link_candidates.h"
+#include "jobs/link/link_nearest.h"
+#include "test.h"
+
+enum { ROWS = 400, COLUMNS = 600, ENTRIES = 24, WANTED_FROM = 30, WANTED_TO = 10 };
+
+static int by_number(const void *x, const void *y) {
+    const uint32_t *a = x, *b = y;
+    return ORDER(*a, *b);
+}
+
+/* A row of distinct columns with random weights; three quarters of the columns of its partner. */
+static void draw_row(struct random *random, const uint32_t *partner, uint32_t *columns,
+                     float *values) {
+    size_t count = 0;
+    for (size_t i = 0; partner && i < ENTRIES * 3 / 4; i++)
+        columns[count++] = partner[i];
+    while (count < ENTRIES) {
+        uint32_t column = (uint32_t)random_below(random, COLUMNS);
+        bool is_new = true;
+        for (size_t i = 0; i < count; i++)
+            is_new &= columns[i] != column;
+        if (is_new)
+            columns[count++] = column;
+    }
+    qsort(columns, ENTRIES, sizeof *columns, by_number);
+    double squares = 0;
+    for (size_t i = 0; i < ENTRIES; i++) {
+        values[i] = 0.5f + (float)random_below(random, 1000) / 1000;
+        squares += (double)values[i] * (double)values[i];
+    }
+    for (size_t i = 0; i < ENTRIES; i++)
+        values[i] = (float)((double)values[i] / sqrt(squares));
+}
+
+/* Source row r is near to target row ROWS - 1 - r, except every tenth. */
+static cog_status make_space(struct link_space *space, cog_error *error) {
+    struct random random = random_seeded(9);
+    for (int side = 0; side < 2; side++) {
+        struct sparse_matrix *vectors = &space->vectors[side];
+        vectors->rows = ROWS;
+        vectors->column_count = COLUMNS;
+        TAKE(vectors->offsets, ROWS + 1, "rows", error);
+        TAKE(vectors->columns, ROWS * ENTRIES, "rows", error);
+        TAKE(vectors->values, ROWS * ENTRIES, "rows", error);
+        for (size_t row = 0; row <= ROWS; row++)
+            vectors->offsets[row] = row * ENTRIES;
+        for (size_t row = 0; row < ROWS; row++) {
+            const uint32_t *partner =
+                side && row % 10 ? space->vectors[0].columns + (ROWS - 1 - row) * ENTRIES : NULL;
+            draw_row(&random, partner, vectors->columns + row * ENTRIES,
+                     vectors->values + row * ENTRIES);
+        }
+    }
+    return COG_OK;
+}
+
+/* The same vectors on disk. */
+static cog_status make_disk(struct link_space *disk, const struct link_space *space,
+                            cog_error *error) {
+    disk->is_on_disk = true;
+    for (int side = 0; side < 2; side++) {
+        const struct sparse_matrix *vectors = &space->vectors[side];
+        struct sparse_matrix *copy = &disk->vectors[side];
+        copy->rows = ROWS;
+        copy->column_count = COLUMNS;
+        TAKE(copy->offsets, ROWS + 1, "rows", error);
+        memcpy(copy->offsets, vectors->offsets, (ROWS + 1) * sizeof *copy->offsets);
+        TRY(vector_files_open(&disk->files[side], error));
+        TRY(vector_files_add(&disk->files[side], vectors->columns, vectors->values, ROWS * ENTRIES,
+                             error));
+        TRY(vector_files_lend(&disk->files[side], copy, error)); /* for methods that map */
+    }
+    return COG_OK;
+}
+
+static cog_status find(const struct link_space *space, cog_method method, unsigned threads,
+                       struct link_candidates *found, cog_error *error) {
+    const cog_run_options run = {.threads = threads};
+    cog_link_options options;
+    struct job job;
+    cog_link_options_init(&options);
+    const struct link_search search = {
+        .method = method, .options = &options, .wanted = {WANTED_FROM, WANTED_TO}};
+    job_begin(&job, &run, NULL);
+    cog_status status = link_candidates_find(found, &job, space, &search, error);
+    job_end(&job);
+    return status;
+}
+
+static bool are_equal(const struct link_candidates *x, const struct link_candidates *y) {
+    bool equal = x->beyond == y->beyond;
+    for (int side = 0; side < 2 && equal; side++) {
+        const struct cosine_neighbours *a = &x->sides[side], *b = &y->sides[side];
+        equal = a->queries == b->queries && a->k == b->k;
+        for (size_t row = 0; row < a->queries && equal; row++) {
+            equal = a->counts[row] == b->counts[row];
+            for (size_t i = row * a->k; i < row * a->k + a->counts[row] && equal; i++)
+                equal = a->items[i].row == b->items[i].row &&
+                        a->items[i].similarity == b->items[i].similarity;
+        }
+    }
+    return equal;
+}
+
+/* How many of the neighbours of a side at or above a cosine are found, by the exact ones. */
+static double found_share(const struct cosine_neighbours *found,
+                          const struct cosine_neighbours *exact, float least) {
+    size_t hits = 0, trials = 0;
+    for (size_t row = 0; row < exact->queries; row++)
+        for (size_t i = 0; i < exact->counts[row]; i++) {
+            const struct cosine_neighbour *item = &exact->items[row * exact->k + i];
+            if (item->similarity < least)
+                break;
+            trials++;
+            for (size_t j = 0; j < found->counts[row]; j++)
+                hits += found->items[row * found->k + j].row == item->row;
+        }
+    return trials ? (double)hits / (double)trials : 0;
+}
+
+TEST(link_candidates_are_the_same_from_disk_and_in_blocks) {
+    static const cog_method methods[] = {COG_METHOD_EXACT, COG_METHOD_LISTS, COG_METHOD_FLAT,
+                                         COG_METHOD_SLICES, COG_METHOD_WINDOW};
+    struct link_space space = {0}, disk = {0};
+    CHECK_OK(make_space(&space, error));
+    CHECK_OK(make_disk(&disk, &space, error));
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+        for (size_t entries = 0; entries <= 2000; entries += 1000) {
+            struct link_candidates whole = {0}, read = {0};
+            vector_block_set_entries(entries);
+            CHECK_OK(find(&space, methods[m], 1, &whole, error));
+            CHECK_OK(find(&disk, methods[m], 3, &read, error));
+            CHECK(are_equal(&whole, &read));
+            link_candidates_free(&whole);
+            link_candidates_free(&read);
+        }
+    vector_block_set_entries(0);
+    link_space_free(&space);
+    link_space_free(&disk);
+}
+
+/* Blocks of 20, 41 and all rows: partners are found on both sides, with the cosines of plain
+ * loops. */
+TEST(link_lists_find_partners_in_blocks) {
+    struct link_space space = {0};
+    struct link_candidates exact = {0};
+    CHECK_OK(make_space(&space, error));
+    CHECK_OK(find(&space, COG_METHOD_EXACT, 1, &exact, error));
+    for (size_t entries = 0; entries <= 1000; entries += 500) {
+        struct link_candidates found = {0};
+        vector_block_set_entries(entries);
+        CHECK_OK(find(&space, COG_METHOD_LISTS, 2, &found, error));
+        for (int side = 0; side < 2; side++) {
+            CHECK(found_share(&found.sides[side], &exact.sides[side], 0.35f) >= 0.99);
+            for (size_t row = 0; row < ROWS; row++)
+                for (size_t i = 0; i < found.sides[side].counts[row]; i++) {
+                    struct cosine_neighbour item =
+                        found.sides[side].items[row * found.sides[side].k + i];
+                    size_t from = side ? item.row : row, to = side ? row : item.row;
+                    CHECK(item.similarity ==
+                          (float)sparse_row_dot(&space.vectors[0], from, &space.vectors[1], to));
+                    CHECK(item.similarity >= found.beyond);
+                }
+        }
+        link_candidates_free(&found);
+    }
+    vector_block_set_entries(0);
+    link_candidates_free(&exact);
+    link_space_free(&space);
+}
+
+TEST(link_exact_search_in_blocks_is_the_brute_force) {
+    struct link_space space = {0};
+    struct cosine_neighbours nearest = {0}, naive = {0};
+    CHECK_OK(make_space(&space, error));
+    CHECK_OK(cosine_neighbours_take(&naive, ROWS, WANTED_TO, error));
+    for (size_t row = 0; row < ROWS; row++)
+        for (uint32_t other = 0; other < ROWS; other++) {
+            float cosine = (float)sparse_row_dot(&space.vectors[1], row, &space.vectors[0], other);
+            if (cosine > 0)
+                cosine_neighbours_offer(&naive, row, (struct cosine_neighbour){other, cosine});
+        }
+    vector_block_set_entries(700);
+    CHECK_OK(link_nearest_exactly(&space, 1, WANTED_TO, 2, &nearest, error));
+    vector_block_set_entries(0);
+    for (size_t row = 0; row < ROWS; row++) {
+        CHECK(nearest.counts[row] == naive.counts[row]);
+        for (size_t i = row * WANTED_TO; i < row * WANTED_TO + naive.counts[row]; i++)
+            CHECK(nearest.items[i].row == naive.items[i].row &&
+                  nearest.items[i].similarity == naive.items[i].similarity);
+    }
+    cosine_topk_free(&nearest);
+    cosine_topk_free(&naive);
+    link_space_free(&space);
+}
