@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "collection/row_signer.h"
-#include "jobs/link/link_lists.h"
-#include "jobs/link/link_nearest.h"
+#include "jobs/link/blocks/link_lists.h"
+#include "jobs/link/blocks/link_nearest.h"
 #include "jobs/pairs/pair_join.h"
 #include "plan/method_choice.h"
 #include "plan/sampled_truth.h"

@@ -10,7 +10,7 @@
 #include "collection/corpus.h"
 #include "crosslingual/projection.h"
 #include "jobs/lexicon/lexicon_job.h"
-#include "jobs/link/vector_files.h"
+#include "jobs/link/blocks/vector_files.h"
 #include "run/job.h"
 
 /* Zero-initialise, then link_space_read and link_space_build; link_space_free releases. */

@@ -172,8 +172,8 @@ static void find_step(struct loss *loss, double step[WEIGHTS]) {
         for (size_t column = 0; column <= row; column++) {
             for (size_t k = 0; k < column; k++)
                 a[row][column] -= a[row][k] * a[column][k];
-            a[row][column] = column < row ? a[row][column] / a[column][column]
-                                          : sqrt(fmax(a[row][row], 1e-12));
+            a[row][column] =
+                column < row ? a[row][column] / a[column][column] : sqrt(fmax(a[row][row], 1e-12));
         }
         for (size_t k = 0; k < row; k++)
             step[row] -= a[row][k] * step[k];

@@ -45,6 +45,6 @@ struct link_strength {
  * the strength if decoys of a margin above 0 are too few to learn from. */
 cog_status link_strength_learn(struct link_strength *strength, const struct link_sample *sample,
                                const double *right, const double *partners, cog_error *error);
-/* Logarithm of the odds of a link against a decoy, or the margin; -INFINITY if the margin is not above 0, for a
- * right link is nearly always preferred by both of its documents. */
+/* Logarithm of the odds of a link against a decoy, or the margin; -INFINITY if the margin is not
+ * above 0, for a right link is nearly always preferred by both of its documents. */
 float link_strength_of(const struct link_strength *strength, const struct link_view *view);

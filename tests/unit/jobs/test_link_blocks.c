@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "jobs/link/blocks/link_nearest.h"
 #include "jobs/link/link_candidates.h"
-#include "jobs/link/link_nearest.h"
 #include "test.h"
 
 enum { ROWS = 400, COLUMNS = 600, ENTRIES = 24, WANTED_FROM = 30, WANTED_TO = 10 };

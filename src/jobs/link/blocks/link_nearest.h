@@ -5,7 +5,7 @@
  * (vector_block.h), so that a side on disk is never in memory as a whole. */
 #pragma once
 
-#include "jobs/link/vector_block.h"
+#include "jobs/link/blocks/vector_block.h"
 #include "join/cosine/cosine_topk.h"
 #include "search/hits/hit_lists.h"
 

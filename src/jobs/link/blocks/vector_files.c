@@ -1,4 +1,4 @@
-#include "jobs/link/vector_files.h"
+#include "jobs/link/blocks/vector_files.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "jobs/link/vector_block.h"
+#include "jobs/link/blocks/vector_block.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "jobs/link/link_nearest.h"
+#include "jobs/link/blocks/link_nearest.h"
 
 #include <float.h>
 #include <stdlib.h>

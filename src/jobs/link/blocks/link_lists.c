@@ -1,4 +1,4 @@
-#include "jobs/link/link_lists.h"
+#include "jobs/link/blocks/link_lists.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
+#include "jobs/link/blocks/link_nearest.h"
 #include "jobs/link/link_decoys.h"
-#include "jobs/link/link_nearest.h"
 #include "plan/sampled_truth.h"
 
 /* Source documents are read in smaller blocks, and asked in pieces. */
