@@ -1,5 +1,6 @@
 #include "collection/work_folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,6 +55,20 @@ static cog_status lock_folder(struct work_folder *folder, cog_error *error) {
                ? error_set(error, COG_ERR_BUSY, "%s: another process works in this folder",
                            folder->path)
                : error_system(error, "lock the folder", folder->path);
+}
+
+/* What killed jobs left of files that were not whole yet. */
+static void remove_unfinished(const struct work_folder *folder) {
+    DIR *entries = opendir(folder->path);
+    for (const struct dirent *entry; entries && (entry = readdir(entries));) {
+        char *path =
+            strstr(entry->d_name, ".tmp.") ? work_folder_file(folder, entry->d_name) : NULL;
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    if (entries)
+        closedir(entries);
 }
 
 /* ---- State ----------------------------------------------------------------------------------- */
@@ -203,6 +218,8 @@ cog_status work_folder_open(const char *path, const struct settings *made_by, si
     cog_status status = folder->path ? COG_OK : error_memory(error, strlen(path), "a path");
     THEN(status, settings_copy(&folder->made_by, made_by, error));
     THEN(status, lock_folder(folder, error));
+    if (status == COG_OK)
+        remove_unfinished(folder);
     THEN(status, load_state(folder, resume, error));
     THEN(status, open_file(folder, "sets", &folder->sets, error));
     THEN(status, open_file(folder, "rows", &folder->rows, error));

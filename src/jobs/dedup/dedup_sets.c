@@ -267,11 +267,13 @@ static cog_status join_memory(const struct set_dedup *dedup, uint64_t *bytes, co
 static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *error) {
     const cog_pairs_options *pairs = &dedup->options->pairs;
     const bool connected = dedup->options->grouping == COG_GROUP_CONNECTED && !dedup->reference;
+    const struct join_folder work = join_folder_in(dedup->options->work, "join");
     struct set_join_options options = {
         .mode = connected ? SET_JOIN_CONNECTED : SET_JOIN_REPRESENTATIVES,
         .measure = {pairs->measure == COG_MEASURE_CONTAINMENT, pairs->threshold},
         .reference = dedup->reference,
-        .beside = beside};
+        .beside = beside,
+        .work = dedup->options->work ? &work : NULL};
     TRY(join_memory(dedup, &options.memory_bytes, error));
     set_memory_predict(&dedup->duplicates->sets, held_bytes(dedup), &options, dedup->job);
     if (has_reference(dedup) && dedup->reference == 0)
@@ -331,6 +333,7 @@ static cog_status search_nearest(struct set_dedup *dedup, uint32_t *kept, uint32
     enum { DOCUMENT_COST = 500 };
     struct duplicates *duplicates = dedup->duplicates;
     const cog_pairs_options *pairs = &dedup->options->pairs;
+    const struct join_folder work = join_folder_in(dedup->options->work, "near");
     struct near_found found = {0};
     struct near_search search = {
         .file = &duplicates->sets.file,
@@ -341,7 +344,8 @@ static cog_status search_nearest(struct set_dedup *dedup, uint32_t *kept, uint32
         .kept_count = list_kept(dedup, kept),
         .asked_count = list_leaders(dedup, asked),
         .budget = near_search_cost(&dedup->result) + DOCUMENT_COST * duplicates->sets.count,
-        .beside = beside};
+        .beside = beside,
+        .work = dedup->options->work ? &work : NULL};
     TRY(join_memory(dedup, &search.memory_bytes, error));
     cog_status status = near_search_run(&search, dedup->job, &found, error);
     const bool is_sample = search.kept_count && found.count < search.asked_count;

@@ -1,5 +1,6 @@
 #include "join/sets/member_counts.h"
 
+#include "base/cpu.h"
 #include "base/threads.h"
 
 enum {
@@ -50,18 +51,23 @@ uint64_t member_counts_predict_bytes(uint64_t members, uint64_t most_bytes) {
     return all_bytes(counts.bits, counts.width);
 }
 
-cog_status member_counts_init(struct member_counts *counts, uint64_t members, uint64_t most_bytes,
-                              cog_error *error) {
-    *counts = (struct member_counts){0};
-    choose_slots(counts, members, most_bytes);
+static cog_status take_tables(struct member_counts *counts, cog_error *error) {
     counts->full = counts->width < WIDEST ? (1u << counts->width) - 1 : MEMBER_COUNT_EXACT;
     counts->slots = memory_large(slot_bytes(counts->bits, counts->width));
     counts->seconds = memory_large(second_bytes(counts->bits));
     counts->frequent = memory_large(sizeof *counts->frequent * frequent_count(counts->bits));
     if (counts->slots && counts->seconds && counts->frequent)
         return COG_OK;
+    const uint64_t bytes = all_bytes(counts->bits, counts->width);
     member_counts_free(counts);
-    return error_memory(error, (size_t)most_bytes, "counts of terms");
+    return error_memory(error, (size_t)bytes, "counts of terms");
+}
+
+cog_status member_counts_init(struct member_counts *counts, uint64_t members, uint64_t most_bytes,
+                              cog_error *error) {
+    *counts = (struct member_counts){.identity = clock_ns()};
+    choose_slots(counts, members, most_bytes);
+    return take_tables(counts, error);
 }
 
 void member_counts_free(struct member_counts *counts) {
@@ -143,12 +149,14 @@ struct counting {
     struct member_counts *counts;
     const struct set_file *file;
     const uint8_t *marks;
+    size_t first_row; /* of the part at hand */
 };
 
 static cog_status count_rows(void *context, unsigned worker, size_t begin, size_t end,
                              cog_error *error) {
     const struct counting *counting = context;
-    struct set_cursor cursor = {.next = begin, .end = end};
+    struct set_cursor cursor = {.next = counting->first_row + begin,
+                                .end = counting->first_row + end};
     const struct loaded_sets *sets;
     cog_status status;
     (void)worker;
@@ -162,13 +170,87 @@ static cog_status count_rows(void *context, unsigned worker, size_t begin, size_
     return status;
 }
 
-cog_status member_counts_add_rows(struct member_counts *counts, const struct set_file *file,
-                                  const uint8_t *marks, unsigned threads, cog_error *error) {
-    struct counting counting = {counts, file, marks};
+static cog_status count_part(struct counting *counting, size_t rows, unsigned threads,
+                             cog_error *error) {
     const unsigned most = UINT8_MAX - MEMBER_COUNT_EXACT; /* so that no byte wraps */
+    const size_t share = rows / (4 * (size_t)threads) + 1;
+    return parallel_for(threads < most ? threads : most, rows,
+                        share < ROWS_PER_PIECE ? share : ROWS_PER_PIECE, count_rows, counting,
+                        error);
+}
+
+/* ---- Checkpoints ----------------------------------------------------------------------------- */
+
+static const char saved_name[] = "counts";
+enum { SAVED_ROWS, SAVED_BITS, SAVED_WIDTH, SAVED_IDENTITY, SAVED_NUMBERS };
+
+cog_status member_counts_save(const struct member_counts *counts, size_t rows,
+                              struct join_checkpoints *checkpoints, cog_error *error) {
+    const uint64_t numbers[SAVED_NUMBERS] = {rows, counts->bits, counts->width, counts->identity};
+    const struct checkpoint_array arrays[] = {
+        {counts->slots, slot_bytes(counts->bits, counts->width)},
+        {counts->seconds, second_bytes(counts->bits)},
+        {counts->frequent, frequent_count(counts->bits) * sizeof *counts->frequent}};
+    return join_checkpoint_save(checkpoints, saved_name, numbers, SAVED_NUMBERS, arrays, 3, error);
+}
+
+void member_counts_remove_saved(const struct join_checkpoints *checkpoints) {
+    join_checkpoint_remove(checkpoints, saved_name);
+}
+
+/* Whether there are such tables, and they fit. A budget leaves a little more or less from job to
+ * job. */
+static bool can_be(const uint64_t numbers[SAVED_NUMBERS], uint64_t most_bytes, size_t row_count) {
+    const uint64_t bits = numbers[SAVED_BITS], width = numbers[SAVED_WIDTH];
+    return bits >= LEAST_BITS && bits <= MOST_BITS &&
+           (width == 2 || width == 4 || width == WIDEST) && numbers[SAVED_ROWS] <= row_count &&
+           (bits == LEAST_BITS ||
+            all_bytes((unsigned)bits, (unsigned)width) <= most_bytes + most_bytes / 8);
+}
+
+/* *rows: that are counted. */
+static bool restore(struct member_counts *counts, uint64_t most_bytes, size_t row_count,
+                    const struct join_checkpoints *checkpoints, size_t *rows) {
+    struct container saved;
+    uint64_t numbers[SAVED_NUMBERS];
+    if (!join_checkpoint_open(checkpoints, saved_name, numbers, SAVED_NUMBERS, &saved))
+        return false;
+    bool is_whole = can_be(numbers, most_bytes, row_count);
+    if (is_whole) {
+        *counts = (struct member_counts){.bits = (unsigned)numbers[SAVED_BITS],
+                                         .width = (unsigned)numbers[SAVED_WIDTH],
+                                         .identity = numbers[SAVED_IDENTITY]};
+        is_whole = take_tables(counts, NULL) == COG_OK &&
+                   join_checkpoint_copy(&saved, 0, counts->slots,
+                                        slot_bytes(counts->bits, counts->width)) &&
+                   join_checkpoint_copy(&saved, 1, counts->seconds, second_bytes(counts->bits)) &&
+                   join_checkpoint_copy(&saved, 2, counts->frequent,
+                                        frequent_count(counts->bits) * sizeof *counts->frequent);
+    }
+    container_close(&saved);
+    *rows = (size_t)numbers[SAVED_ROWS];
+    if (!is_whole)
+        member_counts_free(counts);
+    return is_whole;
+}
+
+cog_status member_counts_make(struct member_counts *counts, uint64_t members, uint64_t most_bytes,
+                              const struct set_file *file, const uint8_t *marks, unsigned threads,
+                              struct join_checkpoints *checkpoints, cog_error *error) {
+    struct counting counting = {counts, file, marks, 0};
     threads = threads_resolve(threads);
-    return parallel_for(threads < most ? threads : most, file->row_count, ROWS_PER_PIECE,
-                        count_rows, &counting, error);
+    if (!restore(counts, most_bytes, file->row_count, checkpoints, &counting.first_row)) {
+        counting.first_row = 0;
+        TRY(member_counts_init(counts, members, most_bytes, error));
+    }
+    while (counting.first_row < file->row_count) {
+        const size_t end = join_checkpoints_part_end(checkpoints, file, counting.first_row);
+        TRY(count_part(&counting, end - counting.first_row, threads, error));
+        counting.first_row = end;
+        if (end < file->row_count && join_checkpoints_are_due(checkpoints))
+            TRY(member_counts_save(counts, end, checkpoints, error));
+    }
+    return COG_OK;
 }
 
 /* ---- Asking ---------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
  * MEMBER_COUNT_EXACT, then four classes per doubling. */
 #pragma once
 
-#include "vector/set_file.h"
+#include "join/sets/join_checkpoint.h"
 
 enum { MEMBER_COUNT_EXACT = 100, MEMBER_CLASSES = MEMBER_COUNT_EXACT + 4 * 32 + 1 };
 
@@ -21,6 +21,7 @@ struct member_counts {
     unsigned full;        /* what a slot counts up to */
     uint8_t *seconds;     /* how often members were met whose slot was full */
     uint32_t *frequent;   /* the same, behind those */
+    uint64_t identity;    /* of the counting: equal only for the same tables */
 };
 
 /* Tables for that many members in all, within most_bytes if these are 32 KiB or more. */
@@ -31,9 +32,16 @@ uint64_t member_counts_bytes(const struct member_counts *counts);
 /* What member_counts_init would take. */
 uint64_t member_counts_predict_bytes(uint64_t members, uint64_t most_bytes);
 
-/* Adds the sets of the rows whose mark is set (all if NULL). */
-cog_status member_counts_add_rows(struct member_counts *counts, const struct set_file *file,
-                                  const uint8_t *marks, unsigned threads, cog_error *error);
+/* Counts the sets of the rows whose mark is set (all if NULL), with checkpoints; of what an earlier
+ * job has counted, the tables are taken, unless they are much larger than most_bytes. The counts
+ * are initialised. */
+cog_status member_counts_make(struct member_counts *counts, uint64_t members, uint64_t most_bytes,
+                              const struct set_file *file, const uint8_t *marks, unsigned threads,
+                              struct join_checkpoints *checkpoints, cog_error *error);
+/* A checkpoint of the counts once the first rows are counted. */
+cog_status member_counts_save(const struct member_counts *counts, size_t rows,
+                              struct join_checkpoints *checkpoints, cog_error *error);
+void member_counts_remove_saved(const struct join_checkpoints *checkpoints);
 
 /* classes[i]: of members[i], below MEMBER_CLASSES; 1: one document alone has it. Stops, and returns
  * false, when more than most_alone of them are alone. */

@@ -13,6 +13,7 @@
  * The answer depends neither on the memory nor on the number of threads. */
 #pragma once
 
+#include "join/sets/join_checkpoint.h"
 #include "join/sets/set_measure.h"
 #include "run/job.h"
 #include "search/hits/hit_lists.h"
@@ -42,6 +43,9 @@ struct set_join_options {
     uint64_t memory_bytes; /* 0: no limit */
     const char *beside;    /* a scratch file goes to the folder of this file; "-": TMPDIR, NULL:
                               in memory */
+    /* Checkpoints go there (join_checkpoint.h), and the result; a later join of the same sets and
+     * the same question goes on from them. Not for pairs. NULL: none. */
+    const struct join_folder *work;
 };
 
 /* The text of a frequent member, for notices: the longest posting list that was read. */

@@ -23,15 +23,19 @@ enum {
 };
 #define NOTHING UINT64_MAX
 
-static const char name[] = "the scratch file of prefixes";
-
 struct set_prefixes {
     uint64_t *offsets; /* of a row, or NOTHING */
     size_t row_count;
     char *bytes;            /* NULL: they are in the file */
     int descriptor;         /* -1: there is none */
+    char *path;             /* NULL: a scratch file */
     uint64_t size, members; /* atomic while they are made */
+    bool is_saved;          /* as a checkpoint of the whole */
 };
+
+static const char *name_of(const struct set_prefixes *prefixes) {
+    return prefixes->path ? prefixes->path : "the scratch file of prefixes";
+}
 
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
@@ -57,6 +61,9 @@ struct choosing {
     uint8_t *filter;
     unsigned filter_bits;
     bool fills_filter;
+    size_t first_row; /* of the part at hand */
+    struct join_checkpoints *checkpoints;
+    bool counts_are_saved, filter_is_saved; /* whole: a checkpoint of prefixes needs them */
 };
 
 static size_t filter_bit(const struct choosing *choosing, uint64_t member) {
@@ -172,13 +179,14 @@ static cog_status write_piece(struct set_prefixes *prefixes, struct chooser *cho
             chooser->offsets[row - begin] == NOTHING ? NOTHING : at + chooser->offsets[row - begin];
     __atomic_fetch_add(&prefixes->members, chooser->members, __ATOMIC_RELAXED);
     return descriptor_write_at(prefixes->descriptor, chooser->bytes.data, chooser->bytes.size, at,
-                               name, error);
+                               name_of(prefixes), error);
 }
 
-static cog_status choose_rows(void *context, unsigned worker, size_t begin, size_t end,
+static cog_status choose_rows(void *context, unsigned worker, size_t part_begin, size_t part_end,
                               cog_error *error) {
     const struct choosing *choosing = context;
     struct chooser *chooser = &choosing->choosers[worker];
+    const size_t begin = choosing->first_row + part_begin, end = choosing->first_row + part_end;
     const struct loaded_sets *sets;
     buffer_reset(&chooser->bytes);
     chooser->members = 0;
@@ -195,13 +203,159 @@ static cog_status choose_rows(void *context, unsigned worker, size_t begin, size
                                   : write_piece(choosing->prefixes, chooser, begin, end, error);
 }
 
-static cog_status run_choosers(struct choosing *choosing, unsigned threads, cog_error *error) {
+/* ---- Checkpoints ----------------------------------------------------------------------------- */
+
+static const char sorting_name[] = "sorting", filter_name[] = "filter", data_name[] = "prefixes";
+enum { SORTED_ROWS, SORTED_BYTES, SORTED_MEMBERS, SORTED_COUNTS, SORTED_NUMBERS };
+enum { FILTER_ROWS, FILTER_SIZE_BITS, FILTER_COUNTS, FILTER_NUMBERS };
+
+static size_t filter_bytes(const struct choosing *choosing) {
+    return ((size_t)1 << choosing->filter_bits) / 8;
+}
+
+static cog_status save_filter(const struct choosing *choosing, size_t rows, cog_error *error) {
+    const uint64_t numbers[FILTER_NUMBERS] = {rows, choosing->filter_bits,
+                                              choosing->counts->identity};
+    const struct checkpoint_array array = {choosing->filter, filter_bytes(choosing)};
+    return join_checkpoint_save(choosing->checkpoints, filter_name, numbers, FILTER_NUMBERS, &array,
+                                1, error);
+}
+
+/* The number of rows whose prefixes are in the filter. */
+static size_t restore_filter(const struct choosing *choosing) {
+    struct container saved;
+    uint64_t numbers[FILTER_NUMBERS];
+    if (!join_checkpoint_open(choosing->checkpoints, filter_name, numbers, FILTER_NUMBERS, &saved))
+        return 0;
+    const bool fits = numbers[FILTER_SIZE_BITS] == choosing->filter_bits &&
+                      numbers[FILTER_COUNTS] == choosing->counts->identity &&
+                      numbers[FILTER_ROWS] <= choosing->file->row_count &&
+                      join_checkpoint_copy(&saved, 0, choosing->filter, filter_bytes(choosing));
+    container_close(&saved);
+    return fits ? (size_t)numbers[FILTER_ROWS] : 0;
+}
+
+static cog_status save_sorting(const struct set_prefixes *prefixes, size_t rows, uint64_t counts,
+                               struct join_checkpoints *checkpoints, cog_error *error) {
+    const uint64_t numbers[SORTED_NUMBERS] = {rows, prefixes->size, prefixes->members, counts};
+    const struct checkpoint_array array = {prefixes->offsets, rows * sizeof *prefixes->offsets};
+    if (fdatasync(prefixes->descriptor) != 0)
+        return error_system(error, "write", name_of(prefixes));
+    return join_checkpoint_save(checkpoints, sorting_name, numbers, SORTED_NUMBERS, &array, 1,
+                                error);
+}
+
+/* A checkpoint of part of the rows counts with the tables that the rest is made from. */
+static cog_status save_part(struct choosing *choosing, size_t rows, cog_error *error) {
+    const size_t all = choosing->file->row_count;
+    if (!choosing->counts_are_saved)
+        TRY(member_counts_save(choosing->counts, all, choosing->checkpoints, error));
+    choosing->counts_are_saved = true;
+    if (choosing->fills_filter)
+        return save_filter(choosing, rows, error);
+    if (choosing->filter && !choosing->filter_is_saved)
+        TRY(save_filter(choosing, all, error));
+    choosing->filter_is_saved = true;
+    return save_sorting(choosing->prefixes, rows, choosing->counts->identity, choosing->checkpoints,
+                        error);
+}
+
+/* Whether offsets are in the file. */
+static bool are_possible(const struct set_prefixes *prefixes, size_t rows) {
+    for (size_t row = 0; row < rows; row++)
+        if (prefixes->offsets[row] != NOTHING &&
+            (prefixes->size < HEADER_BYTES ||
+             prefixes->offsets[row] > prefixes->size - HEADER_BYTES))
+            return false;
+    return true;
+}
+
+/* The number of rows whose prefixes are there; the file is cut behind them. */
+static cog_status restore_sorting(struct set_prefixes *prefixes, const struct member_counts *counts,
+                                  const struct join_checkpoints *checkpoints, size_t *rows,
+                                  cog_error *error) {
+    struct container saved;
+    uint64_t numbers[SORTED_NUMBERS] = {0};
+    *rows = 0;
+    if (join_checkpoint_open(checkpoints, sorting_name, numbers, SORTED_NUMBERS, &saved)) {
+        const uint64_t done = numbers[SORTED_ROWS];
+        const off_t end = lseek(prefixes->descriptor, 0, SEEK_END);
+        prefixes->size = numbers[SORTED_BYTES];
+        prefixes->members = numbers[SORTED_MEMBERS];
+        if (done <= prefixes->row_count && end >= 0 && (uint64_t)end >= prefixes->size &&
+            (done == prefixes->row_count ||
+             (counts && counts->identity == numbers[SORTED_COUNTS])) &&
+            join_checkpoint_copy(&saved, 0, prefixes->offsets, done * sizeof *prefixes->offsets) &&
+            are_possible(prefixes, (size_t)done))
+            *rows = (size_t)done;
+        container_close(&saved);
+    }
+    prefixes->is_saved = *rows == prefixes->row_count && *rows > 0;
+    if (*rows == 0)
+        prefixes->size = prefixes->members = 0;
+    return ftruncate(prefixes->descriptor, (off_t)prefixes->size) == 0
+               ? COG_OK
+               : error_system(error, "write", name_of(prefixes));
+}
+
+bool set_prefixes_are_saved(const struct join_checkpoints *checkpoints, size_t row_count) {
+    struct container saved;
+    uint64_t numbers[SORTED_NUMBERS];
+    if (!join_checkpoint_open(checkpoints, sorting_name, numbers, SORTED_NUMBERS, &saved))
+        return false;
+    container_close(&saved);
+    return numbers[SORTED_ROWS] == row_count;
+}
+
+cog_status set_prefixes_save(struct set_prefixes *prefixes, struct join_checkpoints *checkpoints,
+                             cog_error *error) {
+    if (prefixes->is_saved)
+        return COG_OK;
+    TRY(save_sorting(prefixes, prefixes->row_count, 0, checkpoints, error));
+    prefixes->is_saved = true;
+    member_counts_remove_saved(checkpoints);
+    join_checkpoint_remove(checkpoints, filter_name);
+    return COG_OK;
+}
+
+void set_prefixes_remove_saved(const struct join_checkpoints *checkpoints) {
+    member_counts_remove_saved(checkpoints);
+    join_checkpoint_remove(checkpoints, filter_name);
+    join_checkpoint_remove(checkpoints, sorting_name);
+    join_checkpoint_remove(checkpoints, data_name);
+}
+
+/* ---- All rows -------------------------------------------------------------------------------- */
+
+static cog_status choose_part(struct choosing *choosing, size_t rows, unsigned threads,
+                              cog_error *error) {
+    const size_t share = rows / (4 * (size_t)threads) + 1;
+    return parallel_for(threads, rows, share < ROWS_PER_PIECE ? share : ROWS_PER_PIECE, choose_rows,
+                        choosing, error);
+}
+
+static cog_status choose_parts(struct choosing *choosing, size_t begin, unsigned threads,
+                               cog_error *error) {
+    const struct set_file *file = choosing->file;
+    while (begin < file->row_count) {
+        const size_t end = join_checkpoints_part_end(choosing->checkpoints, file, begin);
+        choosing->first_row = begin;
+        TRY(choose_part(choosing, end - begin, threads, error));
+        begin = end;
+        if (end < file->row_count && join_checkpoints_are_due(choosing->checkpoints))
+            TRY(save_part(choosing, end, error));
+    }
+    return COG_OK;
+}
+
+/* `begin`: rows that were chosen before. */
+static cog_status run_choosers(struct choosing *choosing, size_t begin, unsigned threads,
+                               cog_error *error) {
     cog_status status = COG_OK;
     TAKE_ZEROED(choosing->choosers, threads, "prefixes", error);
     for (unsigned i = 0; i < threads; i++)
         THEN(status, TAKEN(choosing->choosers[i].offsets, ROWS_PER_PIECE, "prefixes", error));
-    THEN(status, parallel_for(threads, choosing->file->row_count, ROWS_PER_PIECE, choose_rows,
-                              choosing, error));
+    THEN(status, choose_parts(choosing, begin, threads, error));
     for (unsigned i = 0; i < threads; i++) {
         free(choosing->choosers[i].counts);
         free(choosing->choosers[i].offsets);
@@ -216,46 +370,65 @@ static cog_status run_choosers(struct choosing *choosing, unsigned threads, cog_
 static cog_status make_filter(struct choosing *choosing, unsigned threads, cog_error *error) {
     const unsigned bits = choosing->counts->bits;
     choosing->filter_bits = bits < FILTER_BITS_MOST ? bits : FILTER_BITS_MOST;
-    choosing->filter = memory_large(((size_t)1 << choosing->filter_bits) / 8);
+    choosing->filter = memory_large(filter_bytes(choosing));
     if (!choosing->filter)
-        return error_memory(error, ((size_t)1 << choosing->filter_bits) / 8, "prefixes");
+        return error_memory(error, filter_bytes(choosing), "prefixes");
     choosing->fills_filter = true;
-    cog_status status = run_choosers(choosing, threads, error);
+    cog_status status = run_choosers(choosing, restore_filter(choosing), threads, error);
     choosing->fills_filter = false;
     return status;
 }
 
-/* Takes the file into memory. */
-static cog_status load_all(struct set_prefixes *prefixes, cog_error *error) {
+/* Takes the file into memory; checkpoints still need it. */
+static cog_status load_all(struct set_prefixes *prefixes, bool is_scratch, cog_error *error) {
     TAKE(prefixes->bytes, (size_t)prefixes->size + sizeof(uint64_t), "prefixes", error);
     cog_status status = descriptor_read_at(prefixes->descriptor, prefixes->bytes,
-                                           (size_t)prefixes->size, 0, name, error);
-    close(prefixes->descriptor);
-    prefixes->descriptor = -1;
+                                           (size_t)prefixes->size, 0, name_of(prefixes), error);
+    if (is_scratch) {
+        close(prefixes->descriptor);
+        prefixes->descriptor = -1;
+    }
     return status;
+}
+
+static cog_status open_data(struct set_prefixes *prefixes, const char *beside,
+                            const struct join_checkpoints *checkpoints, cog_error *error) {
+    if (checkpoints->work)
+        return join_checkpoint_file(checkpoints, data_name, &prefixes->descriptor, &prefixes->path,
+                                    error);
+    prefixes->descriptor = scratch_file_open_beside(beside, error);
+    return prefixes->descriptor < 0 ? COG_ERR_IO : COG_OK;
 }
 
 cog_status set_prefixes_make(const struct set_file *file, const struct member_counts *counts,
                              const uint8_t *marks, const struct set_measure *measure,
                              uint64_t most_bytes, const char *beside, unsigned threads,
-                             struct set_prefixes **result, cog_error *error) {
+                             struct join_checkpoints *checkpoints, struct set_prefixes **result,
+                             cog_error *error) {
     struct set_prefixes *prefixes;
+    size_t done = 0;
     TAKE_ZEROED(prefixes, 1, "prefixes", error);
     prefixes->row_count = file->row_count;
     prefixes->descriptor = -1;
-    struct choosing choosing = {
-        .file = file, .counts = counts, .marks = marks, .measure = *measure, .prefixes = prefixes};
+    struct choosing choosing = {.file = file,
+                                .counts = counts,
+                                .marks = marks,
+                                .measure = *measure,
+                                .prefixes = prefixes,
+                                .checkpoints = checkpoints};
     threads = threads_resolve(threads);
     cog_status status = TAKEN(prefixes->offsets, file->row_count, "prefixes", error);
-    if (status == COG_OK && (prefixes->descriptor = scratch_file_open_beside(beside, error)) < 0)
-        status = COG_ERR_IO;
-    if (measure->containment)
+    THEN(status, open_data(prefixes, beside, checkpoints, error));
+    if (checkpoints->work)
+        THEN(status, restore_sorting(prefixes, counts, checkpoints, &done, error));
+    choosing.counts_are_saved = choosing.filter_is_saved = done > 0;
+    if (measure->containment && done < file->row_count)
         THEN(status, make_filter(&choosing, threads, error));
-    THEN(status, run_choosers(&choosing, threads, error));
+    THEN(status, run_choosers(&choosing, done, threads, error));
     if (choosing.filter)
-        memory_large_free(choosing.filter, ((size_t)1 << choosing.filter_bits) / 8);
+        memory_large_free(choosing.filter, filter_bytes(&choosing));
     if (status == COG_OK && prefixes->size <= most_bytes)
-        status = load_all(prefixes, error);
+        status = load_all(prefixes, !checkpoints->work, error);
     return HAND_OUT(status, prefixes, set_prefixes_free, result);
 }
 
@@ -266,6 +439,7 @@ void set_prefixes_free(struct set_prefixes *prefixes) {
         close(prefixes->descriptor);
     free(prefixes->offsets);
     free(prefixes->bytes);
+    free(prefixes->path);
     free(prefixes);
 }
 
@@ -301,7 +475,8 @@ static cog_status stored_bytes(const struct set_prefixes *prefixes, uint64_t off
     if (!buffer_reserve(buffer, size + sizeof(uint64_t)))
         return error_memory(error, size, "a prefix");
     *bytes = buffer->data;
-    return descriptor_read_at(prefixes->descriptor, buffer->data, size, offset, name, error);
+    return descriptor_read_at(prefixes->descriptor, buffer->data, size, offset, name_of(prefixes),
+                              error);
 }
 
 static uint64_t *take_part(struct prefix_part *part, const uint8_t *header, size_t at_count,
@@ -323,8 +498,12 @@ cog_status set_prefix_load(const struct set_prefixes *prefixes, size_t row,
     memcpy(header, bytes, sizeof header);
     const size_t count = (size_t)decode_u32(header + AT_TERMS) + decode_u32(header + AT_WORDS) +
                          decode_u32(header + AT_REST);
-    GROW(prefix->members, prefix->capacity, count, "a prefix", error);
     const size_t size = HEADER_BYTES + count * MEMBER_BYTES;
+    if (size > prefixes->size - offset)
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: damaged at byte %llu; remove the work folder and start again",
+                         name_of(prefixes), (unsigned long long)offset);
+    GROW(prefix->members, prefix->capacity, count, "a prefix", error);
     if (size > USUAL_BYTES)
         TRY(stored_bytes(prefixes, offset, size, &prefix->bytes, &bytes, error));
     for (size_t i = 0; i < count; i++) {

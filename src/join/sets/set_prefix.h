@@ -20,11 +20,19 @@
 struct set_prefixes;
 
 /* Prefixes of the rows whose mark is set (all if NULL), for partners at the measure's threshold. A
- * scratch file is made in the folder of `beside` if they take more than most_bytes. */
+ * scratch file is made in the folder of `beside` if they take more than most_bytes. Checkpoints are
+ * written on the way, and what an earlier job of these counts has made is taken. */
 cog_status set_prefixes_make(const struct set_file *file, const struct member_counts *counts,
                              const uint8_t *marks, const struct set_measure *measure,
                              uint64_t most_bytes, const char *beside, unsigned threads,
-                             struct set_prefixes **prefixes, cog_error *error);
+                             struct join_checkpoints *checkpoints, struct set_prefixes **prefixes,
+                             cog_error *error);
+/* Whether an earlier job has made all of them: set_prefixes_make then needs no counts (NULL). */
+bool set_prefixes_are_saved(const struct join_checkpoints *checkpoints, size_t row_count);
+/* A checkpoint of the whole, if there is none yet; checkpoints of the counts go. */
+cog_status set_prefixes_save(struct set_prefixes *prefixes, struct join_checkpoints *checkpoints,
+                             cog_error *error);
+void set_prefixes_remove_saved(const struct join_checkpoints *checkpoints);
 /* Accepts NULL. */
 void set_prefixes_free(struct set_prefixes *prefixes);
 

@@ -46,14 +46,16 @@ static cog_status make_order(const struct near_search *search, size_t step,
 }
 
 static cog_status join(const struct near_search *search, const struct near_order *order,
-                       struct job *job, struct set_join_result *result, cog_error *error) {
+                       const struct join_folder *work, struct job *job,
+                       struct set_join_result *result, cog_error *error) {
     const struct set_join_options options = {.mode = SET_JOIN_REPRESENTATIVES,
                                              .measure = search->measure,
                                              .floor = search->floor,
                                              .candidates_most = CANDIDATES_MOST,
                                              .reference = order->kept,
                                              .memory_bytes = search->memory_bytes,
-                                             .beside = search->beside};
+                                             .beside = search->beside,
+                                             .work = work};
     return set_join_run(search->file, order->rows, order->count, &options, job, result, error);
 }
 
@@ -77,7 +79,7 @@ static cog_status count_affordable(const struct near_search *search, const struc
     struct near_order order = {0};
     struct set_join_result result = {0};
     cog_status status = make_order(search, step, tried, &order, error);
-    THEN(status, join(search, &order, job, &result, error));
+    THEN(status, join(search, &order, NULL, job, &result, error));
     const uint64_t measured = NEAR_MISS_COST * near_search_cost(&result) * step / tried->count + 1;
     const uint64_t cost = measured < ROW_COST_MOST ? measured : ROW_COST_MOST;
     const uint64_t most = search->budget / cost;
@@ -98,7 +100,7 @@ static cog_status find(const struct near_search *search, struct job *job, struct
     struct near_order order = {0};
     struct set_join_result result = {0};
     cog_status status = make_order(search, 1, found, &order, error);
-    THEN(status, join(search, &order, job, &result, error));
+    THEN(status, join(search, &order, search->work, job, &result, error));
     THEN(status, TAKEN(found->nearest, found->count, "nearest documents", error));
     THEN(status, TAKEN(found->similarity, found->count, "nearest documents", error));
     for (size_t i = 0; i < found->count && status == COG_OK; i++) {

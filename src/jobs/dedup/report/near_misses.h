@@ -16,9 +16,10 @@ struct near_search {
     const uint32_t *kept;  /* rows that stay */
     const uint32_t *asked; /* rows; they may be among those that stay */
     size_t kept_count, asked_count;
-    uint64_t budget;       /* as near_search_cost counts */
-    uint64_t memory_bytes; /* 0: no limit */
-    const char *beside;    /* as in set_join_options */
+    uint64_t budget;                /* as near_search_cost counts */
+    uint64_t memory_bytes;          /* 0: no limit */
+    const char *beside;             /* as in set_join_options */
+    const struct join_folder *work; /* the same */
 };
 
 /* What a join has cost: postings that were read, and more for each candidate that was verified. */
