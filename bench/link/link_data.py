@@ -1,11 +1,11 @@
 """Collections in two languages with known partners, out of Debian's packages and the folder of real documents.
 
-usage: link_data.py DATA_FOLDER OUT_FOLDER
+usage: link_data.py DATA_FOLDER OUT_FOLDER [LANG...]
 
 Writes OUT/SET/from.jsonl, to.jsonl and gold.tsv, and the lexicons OUT/NAME.lex; what is there already stays. Sets:
 
     dev, mdn, europarl        of DATA_FOLDER, German to English; left out if there is no such folder
-    pages-LANG                manual pages in French, Spanish and Polish, and all English ones
+    pages-LANG                manual pages in French, Spanish and Polish, or the given languages, and all English ones
     packages-LANG             descriptions of 3,000 packages, and 1,500 English ones without a partner
 
 Lexicons: de (parliament without every 40th sentence, and program messages), de-parliament (100,000 sentences),
@@ -28,7 +28,7 @@ PACKAGES = """manpages manpages-dev coreutils util-linux util-linux-locales bash
 wget git-man binutils-common gettext make findutils grep sed diffutils login passwd procps psmisc e2fsprogs e2fsprogs-l10n
 iproute2 man-db debianutils mount openssh-client gpg gnupg-l10n cpio file less bsdextrautils eject fdisk nano cron kbd
 groff-base hostname mtools nfs-common texinfo aptitude-common vlc-l10n gimp-data inkscape evolution-common nautilus-data
-iso-codes""".split() + [f"manpages-{lang}{kind}" for lang in LANGUAGES for kind in ("", "-dev")]
+iso-codes""".split()
 
 
 def run(*words, **more):
@@ -68,13 +68,13 @@ def copy_sets(data, out):
 
 
 def train(out, name, lang, pairs):
-    """A lexicon out of lines `LANG TAB English`."""
+    """A lexicon out of lines `LANG TAB English`; the language's region does not count."""
     target = out / f"{name}.lex"
     if target.exists():
         return
     text = out / f"{name}.tsv"
     text.write_text("\n".join(pairs()) + "\n")
-    run(COGNATE, "lexicon", "train", text, "--from", lang, "--to", "en", "-o", target, "--quiet")
+    run(COGNATE, "lexicon", "train", text, "--from", lang.split("_")[0], "--to", "en", "-o", target, "--quiet")
     text.unlink()
 
 
@@ -101,11 +101,12 @@ def dictionaries(data, out):
 # ---- Debian's packages ----
 
 
-def fetch_packages(out):
+def fetch_packages(out, languages):
     folder = out / "packages"
     folder.mkdir(parents=True, exist_ok=True)
     (out / "unpacked").mkdir(exist_ok=True)
-    for package in PACKAGES:
+    manuals = [f"manpages-{lang.split('_')[0]}{kind}" for lang in languages for kind in ("", "-dev")]
+    for package in PACKAGES + manuals:
         if (out / "unpacked" / package).exists():
             continue
         found = list(folder.glob(f"{package}_*.deb"))
@@ -138,12 +139,12 @@ def pages(out, lang):
     (folder / "gold.tsv").write_text("".join(f"{key}\t{key}\n" for key in ids[0] if key in both))
 
 
-def fetch_lists(out):
+def fetch_lists(out, languages):
     """The tables of package descriptions, kept apart from those of the system."""
     lists = out / "lists"
-    if not list(lists.glob("*i18n_Translation-en*")):
+    if not all(list(lists.glob(f"*i18n_Translation-{lang}*")) for lang in ["en", *languages]):
         (lists / "partial").mkdir(parents=True, exist_ok=True)
-        run("apt-get", "-qq", "-o", f"Dir::State::lists={lists}", "-o", "Acquire::Languages=en," + ",".join(LANGUAGES),
+        run("apt-get", "-qq", "-o", f"Dir::State::lists={lists}", "-o", "Acquire::Languages=en," + ",".join(languages),
             "update", capture_output=True)
     return lists
 
@@ -163,23 +164,24 @@ def descriptions(lists, lang):
     return found
 
 
-def package_sets(out):
-    if all((out / f"packages-{lang}").exists() for lang in LANGUAGES):
+def package_sets(out, languages):
+    missing = [lang for lang in languages if not (out / f"packages-{lang}").exists()]
+    if not missing:
         return
-    lists = fetch_lists(out)
+    lists = fetch_lists(out, missing)
     english = descriptions(lists, "en")
-    for lang in LANGUAGES:
+    for lang in missing:
         other = descriptions(lists, lang)
         names = sorted(name for name in other if name in english and other[name][0] == english[name][0])
         chosen = random.Random(1).sample(names, min(3000, len(names)))
         alone = random.Random(2).sample(sorted(set(english) - set(chosen)), 1500)
         write_set(out / f"packages-{lang}",
-                  ([(name, lang, other[name][1]) for name in chosen],
+                  ([(name, lang.split("_")[0], other[name][1]) for name in chosen],
                    [(name, "en", english[name][1]) for name in sorted(chosen + alone)]),
                   [(name, name) for name in chosen])
 
 
-def prepare(data, out):
+def prepare(data, out, languages=LANGUAGES):
     """Makes what is missing in a folder."""
     out.mkdir(parents=True, exist_ok=True)
     if data.exists():
@@ -188,12 +190,12 @@ def prepare(data, out):
         dictionaries(data, out)
     else:
         print(f"no folder {data}: going on without its documents", file=sys.stderr)
-    fetch_packages(out)
-    for lang in LANGUAGES:
+    fetch_packages(out, languages)
+    for lang in languages:
         pages(out, lang)
         train(out, lang, lang, lambda code=lang: printed("parallel", out / "unpacked", code))
-    package_sets(out)
+    package_sets(out, languages)
 
 
 if __name__ == "__main__":
-    prepare(*(pathlib.Path(word).resolve() for word in sys.argv[1:3]))
+    prepare(*(pathlib.Path(word).resolve() for word in sys.argv[1:3]), sys.argv[3:] or LANGUAGES)

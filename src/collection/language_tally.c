@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/strings.h"
-#include "text/language.h"
+#include "text/language/language.h"
 
 static void set_code(char code[LANGUAGE_CODE_BYTES], const char *language) {
     language_canonical(view_of(language, strlen(language)), code);

@@ -85,6 +85,7 @@ cog_status options_terms(const cog_term_options *options, struct term_options *t
     terms->ngram = options->ngram;
     terms->stem = options->stem;
     terms->drop_stop_words = options->drop_stop_words;
+    terms->elide = options->stem || options->drop_stop_words;
     strcpy(terms->language, lang);
     return COG_OK;
 }

@@ -4,32 +4,26 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "text/language.h"
+#include "text/language/stop_words.h"
 
 /* ---- Stop words of the target language ------------------------------------------------------- */
 
-static const struct stopword_list *stop_words_of(const char *language) {
-    char code[LANGUAGE_CODE_BYTES];
-    language_canonical(view_of(language, strlen(language)), code);
-    for (unsigned i = 0; i < stopword_list_count; i++)
-        if (strcmp(stopword_lists[i].language, code) == 0)
-            return &stopword_lists[i];
-    return NULL;
-}
-
 /* The lexicon's words are stems: what it has of a stop word is its stem. */
 static cog_status find_stops(struct document_projector *projector, cog_error *error) {
-    const struct stopword_list *stops = stop_words_of(projector->to_terms.language);
+    const char *to = projector->to_terms.language;
+    char code[LANGUAGE_CODE_BYTES];
+    language_canonical(view_of(to, strlen(to)), code);
+    const char *stops = stop_words_of(code);
+    struct bytes_view word;
     struct term_options whole = projector->to_terms;
     struct analyzer *analyzer = NULL;
     struct term_list list = {0};
     if (!projector->to_terms.drop_stop_words || projector->from_terms.drop_stop_words || !stops)
         return COG_OK;
     whole.drop_stop_words = false;
-    cog_status status = hash_set_init(&projector->stops, stops->count, "stop words", error);
+    cog_status status = hash_set_init(&projector->stops, stop_words_count(stops), "stop words", error);
     THEN(status, analyzer_create(&whole, &analyzer, error));
-    for (unsigned i = 0; i < stops->count && status == COG_OK; i++) {
-        struct bytes_view word = view_of(stops->words[i], strlen(stops->words[i]));
+    while (status == COG_OK && stop_words_next(&stops, &word)) {
         status = analyzer_run(analyzer, word, view_of("", 0), &list, error);
         if (status == COG_OK && list.count == 1)
             hash_set_add(&projector->stops, list.hashes[0]);

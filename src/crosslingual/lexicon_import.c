@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "input/parallel/table_reader.h"
-#include "text/language.h"
-#include "text/language_detect.h"
+#include "text/language/language.h"
+#include "text/language/language_detect.h"
 
 /* ---- Languages of columns -------------------------------------------------------------------- */
 

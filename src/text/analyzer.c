@@ -7,11 +7,12 @@
 #include "base/strings.h"
 #include "text/code_scanner.h"
 #include "text/hard_runs.h"
-#include "text/language_detect.h"
+#include "text/language/elisions.h"
+#include "text/language/language_detect.h"
 #include "text/text_origins.h"
 #include "text/text_scanner.h"
 
-/* More languages than have a stemmer or stop words; codes beyond these are not kept. */
+/* More languages than have a stemmer, stop words or elisions; codes beyond these are not kept. */
 enum { LANGUAGES_MAX = 48 };
 
 struct analyzer {
@@ -80,7 +81,7 @@ static cog_status open_language(struct analyzer *analyzer, const char *canonical
             return COG_OK;
         }
     if (analyzer->language_count == LANGUAGES_MAX ||
-        (!language_has_stemmer(canonical) && !language_has_stop_words(canonical)))
+        !language_has_rules(canonical))
         return COG_OK;
     struct language *made = &analyzer->languages[analyzer->language_count];
     cog_status status = language_init(made, canonical, &analyzer->scanner, error);
@@ -93,12 +94,16 @@ static cog_status open_language(struct analyzer *analyzer, const char *canonical
     return COG_OK;
 }
 
+static bool uses_language(const struct term_writer *writer) {
+    return writer->stem || writer->drop_stop_words || writer->elide;
+}
+
 static cog_status choose_language(struct analyzer *analyzer, struct bytes_view text,
                                   struct bytes_view own, cog_error *error) {
     char code[LANGUAGE_CODE_BYTES] = "";
     const char *named = analyzer->options.language;
     analyzer->writer.language = NULL;
-    if (!analyzer->writer.stem && !analyzer->writer.drop_stop_words)
+    if (!uses_language(&analyzer->writer))
         return COG_OK;
     language_canonical(own, code);
     if (!code[0] && strncmp(named, "auto", LANGUAGE_CODE_BYTES) == 0)
@@ -159,8 +164,9 @@ cog_status term_writer_init(struct term_writer *writer, const struct term_option
         .kernels = text_kernels_best(),
         .stem = options->tokens == TOKENS_WORDS && options->stem,
         .drop_stop_words = options->tokens == TOKENS_WORDS && options->drop_stop_words,
+        .elide = options->tokens == TOKENS_WORDS && options->elide,
     };
-    if (!writer->stem && !writer->drop_stop_words)
+    if (!uses_language(writer))
         return COG_OK;
     writer->cache = memory_written_array(TERM_CACHE_SLOTS, sizeof *writer->cache);
     if (!writer->cache)
@@ -188,6 +194,10 @@ static bool find_term(const struct term_writer *writer, struct bytes_view word,
     *term = word;
     if (!writer->language)
         return true;
+    if (writer->elide && writer->language->elisions) {
+        size_t front = elision_bytes(writer->language->elisions, word);
+        *term = word = view_of(word.data + front, word.size - front);
+    }
     if (writer->drop_stop_words &&
         hash_set_has(&writer->language->stops, hash_bytes(word.data, word.size)))
         return false;

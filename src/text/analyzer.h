@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/strings.h"
-#include "text/language.h"
+#include "text/language/language.h"
 #include "text/text_scanner.h"
 
 enum token_kind {
@@ -33,6 +33,8 @@ struct term_options {
     unsigned ngram; /* 1 or more consecutive tokens make a term; fewer in a shorter text */
     bool stem;      /* Snowball, where the language has one (words only) */
     bool drop_stop_words;
+    bool elide; /* articles and their like before an apostrophe are cut off, where the language
+                   elides: "l'homme" is "homme" (words only) */
     char language[LANGUAGE_CODE_BYTES]; /* ISO 639-1, "auto" (detected a document), or "" (none) */
     bool short_texts; /* terms for the comparison of short texts (n-grams of more than one token;
                          not for characters and code, where order is all) */
@@ -76,21 +78,21 @@ cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
                         struct bytes_view language, struct term_list *list, cog_error *error);
 
 /* The versions of the libraries and tables that decide which terms a text has under these options,
- * such as "icu 72 unicode 15.0 stemmer 5c3a91d2": ICU always, stemmer, stop words and language
- * detector where they are used. Stemmer and stop words have no version numbers and are named by
- * hashes of what they do. Costs less than a millisecond. */
+ * such as "icu 72 unicode 15.0 stemmer 5c3a91d2": ICU always, stemmer, stop words, elisions
+ * and language detector where they are used. The first three have no version numbers and are named
+ * by hashes of what they do. Costs less than a millisecond. */
 enum { TEXT_VERSIONS_BYTES = 160 };
 void text_versions(const struct term_options *options, char versions[TEXT_VERSIONS_BYTES]);
 
 /* Whether the code is one of ISO 639. */
 bool language_is_known(const char *code);
-/* Whether Snowball has a stemmer, and the package a stop-word list, for an ISO 639-1 code. */
+/* Whether there is a stemmer of Snowball's, and a list of stop words, for an ISO 639-1 code. */
 bool language_has_stemmer(const char *code);
 bool language_has_stop_words(const char *code);
 
 /* ---- From tokens to terms -------------------------------------------------------------------- */
 
-/* Stop words are dropped, stems taken, hashes written. A cache keeps what became of frequent words.
+/* Elided words are cut off, stop words dropped, stems taken, hashes written. A cache keeps what became of frequent words.
  */
 
 enum { CACHED_WORD_BYTES = 24, TERM_CACHE_SLOTS = 1 << 17 };
@@ -103,7 +105,7 @@ struct cached_term {
 };
 
 struct term_writer {
-    bool stem, drop_stop_words;
+    bool stem, drop_stop_words, elide;
     const struct text_kernels *kernels;
     struct cached_term *cache;
     const struct language *language; /* of the document; NULL: none */

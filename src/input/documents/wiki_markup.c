@@ -380,9 +380,35 @@ static void newline(struct stripping *s, struct links *links) {
         *s->out++ = '\n';
 }
 
+/* At '(': templates of pronunciations and foreign names leave "(; , a hero)", of which "(a hero)" is
+ * to be read. */
+static void open_parenthesis(struct stripping *s) {
+    copy_byte(s);
+    const char *at = s->at;
+    while (at < s->end && is_one_of(*at, " ;,"))
+        at++;
+    if (memchr(s->at, ';', (size_t)(at - s->at)) || memchr(s->at, ',', (size_t)(at - s->at)))
+        s->at = at;
+}
+
+/* At ')': a pair of parentheses with nothing inside goes, if it stands apart: "f()" is a name. */
+static void close_parenthesis(struct stripping *s, const struct links *links) {
+    const char *floor = link_floor(s, links);
+    char *before = s->out;
+    while (before > floor && is_one_of(before[-1], " ;,"))
+        before--;
+    if (before - floor >= 2 && before[-1] == '(' && before[-2] == ' ') {
+        s->out = before - 2;
+        s->at++;
+    } else {
+        copy_byte(s);
+    }
+}
+
 /* The bytes that plain_step has to look at; asked for every byte. */
 static bool is_inline_mark(char c) {
-    return c == '[' || c == ']' || c == '\'' || c == '<' || c == '&' || c == '_';
+    return c == '[' || c == ']' || c == '\'' || c == '<' || c == '&' || c == '_' || c == '(' ||
+           c == ')';
 }
 
 static void plain_step(struct stripping *s, struct links *links) {
@@ -394,6 +420,10 @@ static void plain_step(struct stripping *s, struct links *links) {
         close_link(s, links);
     } else if (next_is(s, "''")) {
         skip_run(s, "'");
+    } else if (*s->at == '(') {
+        open_parenthesis(s);
+    } else if (*s->at == ')') {
+        close_parenthesis(s, links);
     } else if (*s->at == '[' && skip_address(s)) {
         links->addresses++;
     } else if (*s->at == ']' && links->addresses) {

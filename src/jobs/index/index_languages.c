@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/strings.h"
-#include "text/language_detect.h"
+#include "text/language/language_detect.h"
 
 enum { PREFIX_BYTES = sizeof MANIFEST_LEXICON - 1, KEY_BYTES = PREFIX_BYTES + LANGUAGE_CODE_BYTES };
 

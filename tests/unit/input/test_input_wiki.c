@@ -67,6 +67,16 @@ TEST(input_wiki_markup) {
     check_strip("a\n\n\n\n\nb", "a\n\nb");
 }
 
+TEST(input_wiki_parentheses_that_templates_left_empty) {
+    check_strip("Albedo ({{IPA|x}}) or reflection", "Albedo or reflection");
+    check_strip("Achilles ({{IPA|x}}; {{lang|grc|y}}, ''Akhilleus'', {{z}}) was",
+                "Achilles (Akhilleus, ) was");
+    check_strip("Lincoln ({{IPA|x}}; February 12)", "Lincoln (February 12)");
+    check_strip("([[a|b]]) ({{x}}) ( c ) f() (,;) (", "(b) ( c ) f() (");
+    check_strip("[[x|a ()]]) [[y| (]])", "a)");
+    check_strip(")() (", ")() (");
+}
+
 TEST(input_wiki_markup_keeps_utf8_and_never_grows) {
     static const char *const pieces[] = {"{{",
                                          "}}",
@@ -96,6 +106,9 @@ TEST(input_wiki_markup_keeps_utf8_and_never_grows) {
                                          "__",
                                          "TOC",
                                          "*",
+                                         "(",
+                                         ")",
+                                         ";",
                                          "\xf0\x9f\x98\x80",
                                          "x",
                                          "&"};

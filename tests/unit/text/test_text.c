@@ -1,7 +1,7 @@
 #include "base/hash.h"
 #include "test.h"
-#include "text/language.h"
-#include "text/language_detect.h"
+#include "text/language/language.h"
+#include "text/language/language_detect.h"
 
 /* The terms of a text as one string, separated by bars. Valid until the next call. */
 static const char *terms_of(const struct term_options *options, const char *text, size_t size,
@@ -163,7 +163,7 @@ TEST(text_stop_words_and_stems) {
     CHECK_TERMS(stems("The cats don\u2019t like running", "en-GB"), "cat|like|run");
     CHECK_TERMS(stems("Die Häuser, daß und die Katzen", "de-AT"), "haus|katz");
     CHECK_TERMS(stems("Les maisons et les chevaux dans le jardin", "fra"),
-                "le|maison|le|cheval|jardin");
+                "maison|cheval|jardin");
     CHECK_TERMS(stems("The cats", ""), "the|cats");
     CHECK_TERMS(stems("The cats", "xx"), "the|cats");
     CHECK_TERMS(stems("The cats", "not a code"), "the|cats");
@@ -173,7 +173,7 @@ TEST(text_stop_words_and_stems) {
     strcpy(options.language, "en");
     CHECK_TERMS(terms_of(&options, "the cats in the houses", 22, ""), "cat hous");
     CHECK(language_has_stemmer("de") && language_has_stemmer("ta") && !language_has_stemmer("ja"));
-    CHECK(language_has_stop_words("nb") && !language_has_stop_words("ta"));
+    CHECK(language_has_stop_words("nb") && !language_has_stop_words("ja"));
 }
 
 TEST(text_language_is_detected) {

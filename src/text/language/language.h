@@ -1,20 +1,9 @@
-/* What is known of a language: its Snowball stemmer and its stop words, found by code and kept by
- * the analyzer that asked. */
+/* What is known of a language: its Snowball stemmer, its stop words and the words that it elides,
+ * found by code and kept by the analyzer that asked. */
 #pragma once
 
 #include "base/hash_table.h"
 #include "text/analyzer.h"
-
-/* Stop words by language: the table is generated at build time from a package (stopwords_table.pl).
- */
-struct stopword_list {
-    const char *language; /* ISO 639-1 */
-    const char *const *words;
-    unsigned count;
-};
-
-extern const struct stopword_list stopword_lists[];
-extern const unsigned stopword_list_count;
 
 struct sb_stemmer;
 
@@ -22,11 +11,14 @@ struct language {
     char code[LANGUAGE_CODE_BYTES];
     struct sb_stemmer *stemmer; /* NULL: none */
     struct hash_set stops;      /* hashes of the folded stop words; no slots: none */
+    const char *elisions;       /* elisions.h; NULL: none */
     unsigned number;            /* from 1, in the order of first use */
 };
 
 struct text_scanner;
 
+/* Whether anything is known of a language. */
+bool language_has_rules(const char *canonical);
 /* scanner folds the stop words as the documents' words are folded. */
 cog_status language_init(struct language *language, const char *canonical,
                          struct text_scanner *scanner, cog_error *error);

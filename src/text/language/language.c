@@ -1,4 +1,4 @@
-#include "text/language.h"
+#include "text/language/language.h"
 
 #include <libstemmer.h>
 #include <stdio.h>
@@ -7,7 +7,9 @@
 #include <unicode/uloc.h>
 
 #include "base/hash.h"
-#include "text/language_detect.h"
+#include "text/language/elisions.h"
+#include "text/language/language_detect.h"
+#include "text/language/stop_words.h"
 #include "text/text_scanner.h"
 
 bool language_is_known(const char *code) {
@@ -17,17 +19,10 @@ bool language_is_known(const char *code) {
     return is_private || (canonical[0] && uloc_getISO3Language(canonical)[0]);
 }
 
-static const struct stopword_list *find_stop_words(const char *canonical) {
-    for (unsigned i = 0; i < stopword_list_count; i++)
-        if (strcmp(stopword_lists[i].language, canonical) == 0)
-            return &stopword_lists[i];
-    return NULL;
-}
-
 bool language_has_stop_words(const char *code) {
     char canonical[LANGUAGE_CODE_BYTES];
     language_canonical(view_of(code, strlen(code)), canonical);
-    return find_stop_words(canonical) != NULL;
+    return stop_words_of(canonical) != NULL;
 }
 
 bool language_has_stemmer(const char *code) {
@@ -39,12 +34,17 @@ bool language_has_stemmer(const char *code) {
     return stemmer != NULL;
 }
 
-static cog_status fill_stops(struct hash_set *set, const struct stopword_list *list,
-                             struct text_scanner *scanner, cog_error *error) {
-    TRY(hash_set_init(set, 2u * list->count, "stop words", error));
-    for (unsigned i = 0; i < list->count; i++) {
+bool language_has_rules(const char *canonical) {
+    return language_has_stemmer(canonical) || stop_words_of(canonical) || elisions_of(canonical);
+}
+
+static cog_status fill_stops(struct hash_set *set, const char *words, struct text_scanner *scanner,
+                             cog_error *error) {
+    struct bytes_view word;
+    TRY(hash_set_init(set, 2 * stop_words_count(words), "stop words", error));
+    while (stop_words_next(&words, &word)) {
         const struct token_batch *batch;
-        text_scanner_start(scanner, view_of(list->words[i], strlen(list->words[i])));
+        text_scanner_start(scanner, word);
         do {
             TRY(text_scanner_next(scanner, &batch, error));
             if (batch && batch->count == 1) /* parts of contractions do not count */
@@ -60,8 +60,9 @@ cog_status language_init(struct language *language, const char *canonical,
     *language = (struct language){0};
     strcpy(language->code, canonical);
     language->stemmer = sb_stemmer_new(canonical, "UTF_8");
-    const struct stopword_list *list = find_stop_words(canonical);
-    return list ? fill_stops(&language->stops, list, scanner, error) : COG_OK;
+    language->elisions = elisions_of(canonical);
+    const char *words = stop_words_of(canonical);
+    return words ? fill_stops(&language->stops, words, scanner, error) : COG_OK;
 }
 
 void language_release(struct language *language) {
@@ -84,15 +85,6 @@ struct bytes_view language_stem(const struct language *language, struct bytes_vi
 }
 
 /* ---- Versions -------------------------------------------------------------------------------- */
-
-static uint32_t stop_words_hash(void) {
-    uint64_t hash = 0;
-    for (unsigned i = 0; i < stopword_list_count; i++)
-        for (unsigned j = 0; j < stopword_lists[i].count; j++)
-            hash = hash_pair(
-                hash, hash_bytes(stopword_lists[i].words[j], strlen(stopword_lists[i].words[j])));
-    return (uint32_t)(hash >> 32);
-}
 
 /* Of the stems of fixed words, endings of several languages on one stem, in every language. */
 static uint32_t stems_hash(void) {
@@ -118,7 +110,8 @@ void text_versions(const struct term_options *options, char versions[TEXT_VERSIO
     u_getUnicodeVersion(unicode);
     bool words = options->tokens == TOKENS_WORDS;
     bool stem = words && options->stem, stop = words && options->drop_stop_words;
-    bool detect = (stem || stop) && strcmp(options->language, "auto") == 0;
+    bool elide = words && options->elide;
+    bool detect = (stem || stop || elide) && strcmp(options->language, "auto") == 0;
     int size = snprintf(versions, TEXT_VERSIONS_BYTES, "icu %u unicode %u.%u", icu[0], unicode[0],
                         unicode[1]);
     if (stem)
@@ -127,6 +120,9 @@ void text_versions(const struct term_options *options, char versions[TEXT_VERSIO
     if (stop)
         size += snprintf(versions + size, TEXT_VERSIONS_BYTES - (size_t)size, " stop words %08x",
                          stop_words_hash());
+    if (elide)
+        size += snprintf(versions + size, TEXT_VERSIONS_BYTES - (size_t)size, " elisions %08x",
+                         elisions_hash());
     if (detect)
         snprintf(versions + size, TEXT_VERSIONS_BYTES - (size_t)size, " detector %.40s",
                  language_detector_version());

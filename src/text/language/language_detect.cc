@@ -1,4 +1,4 @@
-#include "text/language_detect.h"
+#include "text/language/language_detect.h"
 
 #include <exception>
 #include <string>
