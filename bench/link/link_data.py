@@ -139,10 +139,15 @@ def pages(out, lang):
     (folder / "gold.tsv").write_text("".join(f"{key}\t{key}\n" for key in ids[0] if key in both))
 
 
+def lists_of(lists, lang):
+    """apt writes an underscore of a name as %5f."""
+    return sorted(lists.glob(f"*dists_*_main_i18n_Translation-{lang.replace('_', '%5f')}*"))
+
+
 def fetch_lists(out, languages):
     """The tables of package descriptions, kept apart from those of the system."""
     lists = out / "lists"
-    if not all(list(lists.glob(f"*i18n_Translation-{lang}*")) for lang in ["en", *languages]):
+    if not all(lists_of(lists, lang) for lang in ["en", *languages]):
         (lists / "partial").mkdir(parents=True, exist_ok=True)
         run("apt-get", "-qq", "-o", f"Dir::State::lists={lists}", "-o", "Acquire::Languages=en," + ",".join(languages),
             "update", capture_output=True)
@@ -152,7 +157,7 @@ def fetch_lists(out, languages):
 def descriptions(lists, lang):
     """Package -> (hash of the English description, text). Of packages with the same description, the first."""
     found, seen = {}, set()
-    for path in sorted(lists.glob(f"*dists_*_main_i18n_Translation-{lang}*")):
+    for path in lists_of(lists, lang):
         text = run("/usr/lib/apt/apt-helper", "cat-file", path, capture_output=True).stdout.decode()
         for block in text.split("\n\n"):
             head, mark, body = block.partition(f"Description-{lang}: ")
