@@ -21,7 +21,8 @@ static cog_status find_stops(struct document_projector *projector, cog_error *er
     if (!projector->to_terms.drop_stop_words || projector->from_terms.drop_stop_words || !stops)
         return COG_OK;
     whole.drop_stop_words = false;
-    cog_status status = hash_set_init(&projector->stops, stop_words_count(stops), "stop words", error);
+    cog_status status =
+        hash_set_init(&projector->stops, stop_words_count(stops), "stop words", error);
     THEN(status, analyzer_create(&whole, &analyzer, error));
     while (status == COG_OK && stop_words_next(&stops, &word)) {
         status = analyzer_run(analyzer, word, view_of("", 0), &list, error);

@@ -80,8 +80,7 @@ static cog_status open_language(struct analyzer *analyzer, const char *canonical
             *language = &analyzer->languages[i];
             return COG_OK;
         }
-    if (analyzer->language_count == LANGUAGES_MAX ||
-        !language_has_rules(canonical))
+    if (analyzer->language_count == LANGUAGES_MAX || !language_has_rules(canonical))
         return COG_OK;
     struct language *made = &analyzer->languages[analyzer->language_count];
     cog_status status = language_init(made, canonical, &analyzer->scanner, error);

@@ -92,7 +92,8 @@ bool language_has_stop_words(const char *code);
 
 /* ---- From tokens to terms -------------------------------------------------------------------- */
 
-/* Elided words are cut off, stop words dropped, stems taken, hashes written. A cache keeps what became of frequent words.
+/* Elided words are cut off, stop words dropped, stems taken, hashes written. A cache keeps what
+ * became of frequent words.
  */
 
 enum { CACHED_WORD_BYTES = 24, TERM_CACHE_SLOTS = 1 << 17 };

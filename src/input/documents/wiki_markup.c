@@ -380,8 +380,8 @@ static void newline(struct stripping *s, struct links *links) {
         *s->out++ = '\n';
 }
 
-/* At '(': templates of pronunciations and foreign names leave "(; , a hero)", of which "(a hero)" is
- * to be read. */
+/* At '(': templates of pronunciations and foreign names leave "(; , a hero)", of which "(a hero)"
+ * is to be read. */
 static void open_parenthesis(struct stripping *s) {
     copy_byte(s);
     const char *at = s->at;

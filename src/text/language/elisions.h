@@ -1,6 +1,6 @@
 /* Words that lose their vowel before the next word and are written as one with it: "l'homme" is le
- * and homme, "dell'acqua" is della and acqua. Unicode's word boundaries leave these in one piece, so
- * that a noun with its article would be another word than the noun.
+ * and homme, "dell'acqua" is della and acqua. Unicode's word boundaries leave these in one piece,
+ * so that a noun with its article would be another word than the noun.
  *
  * In: a folded word, in which the apostrophe is ' whatever stood in the text. Out: how much of its
  * front is such a word. French, Italian, Catalan and Occitan; only articles, pronouns, prepositions

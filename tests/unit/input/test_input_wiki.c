@@ -78,40 +78,12 @@ TEST(input_wiki_parentheses_that_templates_left_empty) {
 }
 
 TEST(input_wiki_markup_keeps_utf8_and_never_grows) {
-    static const char *const pieces[] = {"{{",
-                                         "}}",
-                                         "{{{",
-                                         "}}}",
-                                         "[[",
-                                         "]]",
-                                         "|",
-                                         "{|",
-                                         "|}",
-                                         "\n",
-                                         "<ref>",
-                                         "</ref>",
-                                         "<ref ",
-                                         ">",
-                                         "<!--",
-                                         "-->",
-                                         "''",
-                                         "=",
-                                         "&amp;",
-                                         "&#8364;",
-                                         "[http://",
-                                         " ",
-                                         "\xc3\xa4",
-                                         "File:",
-                                         "<br>",
-                                         "__",
-                                         "TOC",
-                                         "*",
-                                         "(",
-                                         ")",
-                                         ";",
-                                         "\xf0\x9f\x98\x80",
-                                         "x",
-                                         "&"};
+    static const char *const pieces[] = {
+        "{{",   "}}", "{{{",   "}}}",     "[[",       "]]", "|",        "{|",
+        "|}",   "\n", "<ref>", "</ref>",  "<ref ",    ">",  "<!--",     "-->",
+        "''",   "=",  "&amp;", "&#8364;", "[http://", " ",  "\xc3\xa4", "File:",
+        "<br>", "__", "TOC",   "*",       "(",        ")",  ";",        "\xf0\x9f\x98\x80",
+        "x",    "&"};
     struct random random = random_seeded(11);
     struct wiki_stripper stripper = {0};
     for (int i = 0; i < 20000; i++) {

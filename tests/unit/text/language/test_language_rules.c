@@ -13,7 +13,8 @@ static void join_terms(unsigned rules, const char *language, const char *text) {
     struct term_options options;
     struct analyzer *analyzer = NULL;
     struct term_list named = {.want_strings = true}, cached = {0};
-    struct bytes_view code = view_of(language, strlen(language)), view = view_of(text, strlen(text));
+    struct bytes_view code = view_of(language, strlen(language)),
+                      view = view_of(text, strlen(text));
     size_t at = 0;
     term_options_init(&options);
     options.stem = rules & STEM;
@@ -44,7 +45,8 @@ static void join_terms(unsigned rules, const char *language, const char *text) {
 TEST(language_elided_words_are_cut_off) {
     CHECK_TERMS(ELIDE, "fr", "L'homme qu’il l‘homme d'abord", "homme|il|homme|abord");
     CHECK_TERMS(ELIDE, "fr", "jusqu'à lorsqu'un JUSQU’ICI", "à|un|ici");
-    CHECK_TERMS(ELIDE, "fr", "aujourd'hui presqu'île prud'homme", "aujourd'hui|presqu'île|prud'homme");
+    CHECK_TERMS(ELIDE, "fr", "aujourd'hui presqu'île prud'homme",
+                "aujourd'hui|presqu'île|prud'homme");
     CHECK_TERMS(ELIDE, "fr", "l' l'' 'l l'1", "l|l|l|l|1");
     CHECK_TERMS(ELIDE, "it", "dell'acqua quest’anno un'altra sugl'altri", "acqua|anno|altra|altri");
     CHECK_TERMS(ELIDE, "ca", "l'home d’aigua", "home|aigua");
@@ -103,9 +105,9 @@ TEST(language_versions_name_elisions_and_stop_words) {
 }
 
 TEST(language_with_a_stemmer_has_stop_words) {
-    static const char *const stemmed[] = {"ar", "ca", "da", "de", "el", "en", "es", "eu", "fi", "fr",
-                                          "ga", "hi", "hu", "hy", "id", "it", "lt", "ne", "nl", "no",
-                                          "pt", "ro", "ru", "sr", "sv", "ta", "tr", "yi"};
+    static const char *const stemmed[] = {
+        "ar", "ca", "da", "de", "el", "en", "es", "eu", "fi", "fr", "ga", "hi", "hu", "hy",
+        "id", "it", "lt", "ne", "nl", "no", "pt", "ro", "ru", "sr", "sv", "ta", "tr", "yi"};
     for (size_t i = 0; i < sizeof stemmed / sizeof *stemmed; i++) {
         CHECK_MSG(language_has_stemmer(stemmed[i]), "%s", stemmed[i]);
         CHECK_MSG(language_has_stop_words(stemmed[i]), "%s", stemmed[i]);
