@@ -24,6 +24,14 @@ static double candidates_ns(const struct effort_question *question, size_t candi
     return rows * (ROW_NS + terms * TERM_NS) + weighing;
 }
 
+/* What candidates of a method cost besides the method: margins choose them, then true cosines. */
+static double proposals_ns(const struct effort_question *question, size_t candidates,
+                           bool uses_margins) {
+    bool is_graded = question->of_cosines && uses_margins;
+    return candidates_ns(question, candidates) +
+           (is_graded ? GRADED_NS * (double)recall_proposed(candidates) : 0);
+}
+
 double effort_exhaustive_ns(const struct effort_question *question) {
     bool are_many = question->queries >= TILED_QUERIES;
     double weighing = WEIGHED_TERM_NS / (double)(question->queries ? question->queries : 1);
@@ -48,9 +56,15 @@ static double method_ns(const struct effort_question *question, const struct sea
 
 bool effort_is_hopeless(const struct effort_question *question, const struct search_method *method,
                         unsigned effort, bool uses_margins) {
-    enum { TIMES_SLOWER = 16 }; /* models are rough, and methods may be asked for by name */
-    return method_ns(question, method, effort, uses_margins) >
-           TIMES_SLOWER * method_ns(question, method_of(method_exhaustive(false)), 0, false);
+    /* Models are rough, methods may be asked for by name, and other segments may be cheaper. */
+    enum { TIMES_SLOWER = 16, TIMES_ALL_COSINES = 2 };
+    double own_ns = method_ns(question, method, effort, uses_margins);
+    if (own_ns > TIMES_SLOWER * method_ns(question, method_of(method_exhaustive(false)), 0, false))
+        return true;
+    size_t candidates = recall_candidates(question->k, effort);
+    return question->of_cosines &&
+           own_ns + proposals_ns(question, candidates, uses_margins) >
+               TIMES_ALL_COSINES * effort_exhaustive_ns(question);
 }
 
 static bool choose_measured(const struct effort_question *question,
@@ -73,8 +87,7 @@ static bool choose_measured(const struct effort_question *question,
                                      .uses_margins = uses_margins,
                                      .recall = recall_measure_share(measure)};
     choice->query_ns = method_ns(question, method, measure->effort, uses_margins) +
-                       candidates_ns(question, candidates) +
-                       (is_graded ? GRADED_NS * (double)proposed : 0);
+                       proposals_ns(question, candidates, uses_margins);
     return true;
 }
 

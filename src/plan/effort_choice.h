@@ -35,8 +35,8 @@ bool effort_choose(const struct effort_question *question, const struct recall_m
 /* Every row gets its true cosine: for segments too small to be measured. False if there are more
  * rows than that is worth. */
 bool effort_choose_all(const struct effort_question *question, struct effort_choice *choice);
-/* Whether a query with this effort takes so much longer than comparing all signatures that nobody
- * would choose it: it is not worth measuring. */
+/* Whether a query with this effort takes so much longer than comparing all signatures, or all
+ * vectors if cosines decide, that nobody would choose it: it is not worth measuring. */
 bool effort_is_hopeless(const struct effort_question *question, const struct search_method *method,
                         unsigned effort, bool uses_margins);
 /* About how long one query takes that gets the true cosine of every row. */

@@ -241,12 +241,22 @@ static cog_status measure_effort(const struct measuring *own, const struct searc
     return status;
 }
 
+/* Of a row, on average; 0 where signatures decide. */
+static double row_terms(const struct measuring *own) {
+    const size_t rows = own->segment->rows;
+    return own->of_cosines ? (double)own->segment->vectors.offsets[rows] / (double)rows : 0;
+}
+
 /* Steps of effort from the least on, until nearly nothing is missed. */
 static cog_status measure_steps(struct measuring *own, const struct search_method *method,
                                 uint32_t flags, uint32_t k, cog_error *error) {
     const double NEARLY_ALL = 0.9985;
-    const struct effort_question question = {
-        .rows = own->segment->rows, .queries = 1, .k = k, .bits = own->signatures.bits};
+    const struct effort_question question = {.rows = own->segment->rows,
+                                             .queries = 1,
+                                             .k = k,
+                                             .bits = own->signatures.bits,
+                                             .row_terms = row_terms(own),
+                                             .of_cosines = own->of_cosines};
     for (unsigned effort = 0; effort < method->effort_steps; effort++) {
         struct share_tally tally = {0};
         if ((own->of_cosines && recall_candidates(k, effort) > own->segment->rows / 2) ||
@@ -282,17 +292,15 @@ static cog_status measure_method(struct measuring *own, const struct search_meth
 
 static bool is_useful(const struct measuring *own, const struct search_method *method) {
     const struct recall_measures measures = {own->items, own->item_count};
-    const struct sparse_matrix *vectors = &own->segment->vectors;
-    const size_t rows = own->segment->rows;
     cog_search_options usual;
     cog_search_options_init(&usual);
     const struct effort_question question = {
-        .rows = rows,
+        .rows = own->segment->rows,
         .queries = 1,
         .k = usual.k,
         .bits = own->segment->signatures.bits,
         .recall = usual.recall,
-        .row_terms = own->of_cosines ? (double)vectors->offsets[rows] / (double)rows : 0,
+        .row_terms = row_terms(own),
         .of_cosines = own->of_cosines,
         .has_margins = own->margins != NULL};
     struct effort_choice choice, other;

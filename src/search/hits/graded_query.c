@@ -23,8 +23,7 @@ struct grading {
 /* What a thread works with. */
 struct grader {
     uint8_t *planes;  /* one row of bits per digit, the lowest first */
-    struct topk best; /* places in a list */
-    struct neighbour *nearest;
+    uint32_t *starts; /* of the hits at each finer distance, from the least that occurs on */
     struct match *kept;
     /* Of the items of a list: */
     uint32_t *numbers, *finer;
@@ -43,18 +42,14 @@ static void free_items(struct grader *grader) {
 
 static void grader_free(struct grader *grader) {
     free_items(grader);
-    free(grader->planes);
-    free(grader->nearest);
-    free(grader->kept);
-    topk_free(&grader->best);
+    FREE(grader->planes, grader->starts, grader->kept);
 }
 
 static cog_status grader_init(struct grader *grader, const struct signatures_view *rows,
                               size_t keep, cog_error *error) {
     TAKE(grader->planes, PLANES * rows->stride_bytes, "a graded query", error);
-    TAKE(grader->nearest, keep, "graded hits", error);
-    TAKE(grader->kept, keep, "graded hits", error);
-    return topk_init(&grader->best, keep, rows->bits * (2 * LEVELS - 1), error);
+    TAKE(grader->starts, (size_t)rows->bits * (2 * LEVELS - 1) + 2, "graded hits", error);
+    return TAKEN(grader->kept, keep, "graded hits", error);
 }
 
 static cog_status make_room(struct grader *grader, size_t count, cog_error *error) {
@@ -101,6 +96,27 @@ static void grade(const struct grading *grading, struct grader *grader, const st
     }
 }
 
+/* The first `keep` of more items, by finer distance, then place: sorted by counting, because the
+ * distances that occur are few and close to each other. */
+static void keep_best(struct grader *grader, struct match *items, size_t count, size_t keep) {
+    uint32_t least = UINT32_MAX, most = 0, *starts = grader->starts;
+    for (size_t i = 0; i < count; i++) {
+        least = grader->finer[i] < least ? grader->finer[i] : least;
+        most = grader->finer[i] > most ? grader->finer[i] : most;
+    }
+    memset(starts, 0, ((size_t)(most - least) + 2) * sizeof *starts);
+    for (size_t i = 0; i < count; i++)
+        starts[grader->finer[i] - least + 1]++;
+    for (uint32_t distance = 0; distance < most - least; distance++)
+        starts[distance + 1] += starts[distance];
+    for (size_t i = 0; i < count; i++) {
+        uint32_t place = starts[grader->finer[i] - least]++;
+        if (place < keep)
+            grader->kept[place] = items[i];
+    }
+    memcpy(items, grader->kept, keep * sizeof *items);
+}
+
 static cog_status grade_query(const struct grading *grading, struct grader *grader, size_t query,
                               cog_error *error) {
     const struct signatures_view *signatures = grading->queries->signatures;
@@ -115,12 +131,7 @@ static cog_status grade_query(const struct grading *grading, struct grader *grad
     fill_planes(grading->queries->margins + query * bits, signature_row(signatures, query), bits,
                 grading->rows->signatures->stride_bytes, grader->planes);
     grade(grading, grader, items, count);
-    for (size_t i = 0; i < count; i++)
-        topk_add(&grader->best, (uint32_t)i, grader->finer[i]);
-    size_t kept = topk_finish(&grader->best, grader->nearest);
-    for (size_t i = 0; i < kept; i++)
-        grader->kept[i] = items[grader->nearest[i].row];
-    memcpy(items, grader->kept, kept * sizeof *items);
+    keep_best(grader, items, count, grading->keep);
     return COG_OK;
 }
 

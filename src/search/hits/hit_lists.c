@@ -350,18 +350,49 @@ static void drop_beyond_limit(struct topk *topk) {
     topk->count = kept;
 }
 
+/* The items at the limit, by row, behind all others. Returns where they begin. */
+static size_t put_limit_last(struct topk *topk) {
+    size_t below = 0;
+    for (size_t i = 0; i < topk->count; i++)
+        if (topk->items[i].distance < topk->limit) {
+            struct neighbour nearer = topk->items[i];
+            topk->items[i] = topk->items[below];
+            topk->items[below++] = nearer;
+        }
+    qsort(topk->items + below, topk->count - below, sizeof *topk->items, neighbour_compare);
+    return below;
+}
+
+/* Whether the items at the limit came by rising rows. */
+static bool limit_rises(const struct topk *topk) {
+    uint32_t least = 0;
+    for (size_t i = 0; i < topk->count; i++)
+        if (topk->items[i].distance == topk->limit) {
+            if (topk->items[i].row < least)
+                return false;
+            least = topk->items[i].row;
+        }
+    return true;
+}
+
+/* Of the items within the limit, the k nearest; they need not be sorted for that, because only at
+ * the limit there are too many. */
 static void keep_nearest(struct topk *topk) {
-    qsort(topk->items, topk->count, sizeof *topk->items, neighbour_compare);
     if (topk->count <= topk->k)
         return;
-    topk->count = topk->within = topk->k;
-    const struct neighbour worst = topk->items[topk->k - 1];
-    uint32_t at_worst = 0;
-    for (size_t i = topk->count; i > 0 && topk->items[i - 1].distance == worst.distance; i--)
-        at_worst++;
-    topk->limit = worst.distance;
-    topk->counts[worst.distance] = at_worst;
-    topk->worst_row = worst.row;
+    uint32_t at_limit = (uint32_t)(topk->k - (topk->count - topk->counts[topk->limit])), taken = 0;
+    size_t kept = limit_rises(topk) ? 0 : put_limit_last(topk);
+    for (size_t i = kept; i < topk->count; i++) {
+        struct neighbour item = topk->items[i];
+        bool is_at_limit = item.distance == topk->limit;
+        if (is_at_limit && taken == at_limit)
+            continue;
+        taken += is_at_limit;
+        topk->worst_row = is_at_limit ? item.row : topk->worst_row;
+        topk->items[kept++] = item;
+    }
+    topk->count = topk->within = kept;
+    topk->counts[topk->limit] = at_limit;
 }
 
 void topk_compact(struct topk *topk) {
@@ -370,12 +401,41 @@ void topk_compact(struct topk *topk) {
         keep_nearest(topk);
 }
 
+static void sort_if_needed(struct neighbour *items, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (items[i - 1].row > items[i].row) {
+            qsort(items, count, sizeof *items, neighbour_compare);
+            return;
+        }
+}
+
+/* By counting: the number of items at each distance is known. */
+static void sort_into(const struct topk *topk, struct neighbour *nearest) {
+    uint32_t *ends = topk->counts, start = 0;
+    for (uint32_t distance = 0; distance <= topk->limit; distance++) {
+        uint32_t count = ends[distance];
+        ends[distance] = start;
+        start += count;
+    }
+    for (size_t i = 0; i < topk->count; i++)
+        nearest[ends[topk->items[i].distance]++] = topk->items[i];
+    for (uint32_t distance = 0, begin = 0; distance <= topk->limit; distance++) {
+        sort_if_needed(nearest + begin, ends[distance] - begin);
+        begin = ends[distance];
+    }
+}
+
 size_t topk_finish(struct topk *topk, struct neighbour *nearest) {
+    enum { COUNTING_FROM = 64 };
     drop_beyond_limit(topk);
     keep_nearest(topk);
     size_t count = topk->count;
-    if (count)
+    if (count >= COUNTING_FROM && count > topk->limit / 8) {
+        sort_into(topk, nearest);
+    } else if (count) {
         memcpy(nearest, topk->items, count * sizeof *nearest);
+        qsort(nearest, count, sizeof *nearest, neighbour_compare);
+    }
     reset(topk);
     return count;
 }
