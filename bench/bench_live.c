@@ -62,18 +62,21 @@ static cog_document document_of(uint64_t number, char *id, char *text) {
 
 /* ---- Adding ---------------------------------------------------------------------------------- */
 
+static const double PAUSE_SECONDS = 0.001;
+
 static uint64_t next_number;
 static double until;
-static double pause_seconds; /* between additions; 0: none */
 
 struct adder {
     cog_live *live; /* or */
     int redis;
+    bool paces; /* pauses between additions */
     uint64_t added;
 };
 
 static void *add_for_a_while(void *context) {
     struct adder *adder = context;
+    pthread_setname_np(pthread_self(), adder->paces ? "adds-asked" : "adds");
     double next = now();
     while (now() < until) {
         char id[24], text[TEXT_BYTES];
@@ -82,8 +85,8 @@ static void *add_for_a_while(void *context) {
             document_of(__atomic_fetch_add(&next_number, 1, __ATOMIC_RELAXED), id, text);
         check(cog_live_add(adder->live, &document, NULL, NULL, &error), &error);
         adder->added++;
-        next += pause_seconds;
-        if (pause_seconds > 0 && next > now())
+        next += PAUSE_SECONDS;
+        if (adder->paces && next > now())
             usleep((unsigned)((next - now()) * 1e6));
     }
     return NULL;
@@ -273,6 +276,7 @@ static void *compact(void *context) {
     const cog_run_options one = {.threads = 1};
     cog_error error = {0};
     double start = now();
+    pthread_setname_np(pthread_self(), "merges");
     check(cog_live_compact(context, &one, NULL, &error), &error);
     printf("%-46s %.1f s\n", "merging all segments, one thread", now() - start);
     return NULL;
@@ -305,8 +309,7 @@ int main(int count, char **words) {
     }
     printf("%-46s %.1f\n", "16 writers by 1", rates[1] / rates[0]);
     pthread_t feeding;
-    adders[0] = (struct adder){.live = live};
-    pause_seconds = 0.001;
+    adders[0] = (struct adder){.live = live, .paces = true};
     until = now() + seconds;
     pthread_create(&feeding, NULL, add_for_a_while, &adders[0]);
     ask_for_a_while(live, seconds, "seen it? with up to 1,000 additions per second");

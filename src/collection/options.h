@@ -51,6 +51,7 @@ struct cog_statistics {
     struct statistics *counts;
     struct settings terms; /* how the terms were made */
     unsigned more_owners;  /* 0: one */
+    uint64_t state;        /* names these counts if they do not change any more; else 0 */
 };
 
 /* COG_ERR_USAGE naming the first difference where the statistics' terms were made otherwise. */

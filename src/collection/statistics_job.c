@@ -120,6 +120,11 @@ cog_status statistics_copy(const cog_statistics *statistics, cog_statistics **co
     return HAND_OUT(status, made, statistics_release, copy);
 }
 
+void statistics_settle(cog_statistics *statistics) {
+    static uint64_t last;
+    statistics->state = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
 void statistics_release(cog_statistics *statistics) {
     if (!statistics || __atomic_fetch_sub(&statistics->more_owners, 1, __ATOMIC_ACQ_REL) != 0)
         return;

@@ -19,5 +19,8 @@ bool statistics_are_shared(const cog_statistics *statistics);
 /* A copy of one owner. */
 cog_status statistics_copy(const cog_statistics *statistics, cog_statistics **copy,
                            cog_error *error);
+/* Gives them a name (`state`) that no others have in this process. They must not change any more.
+ */
+void statistics_settle(cog_statistics *statistics);
 /* Accepts NULL. */
 void statistics_release(cog_statistics *statistics);

@@ -29,6 +29,7 @@ struct segment_terms {
     uint32_t *signed_frequency; /* df in the index when the rows were signed; 0: weighed nothing */
     uint64_t total_length;      /* of all rows: terms with repetition */
     uint64_t signed_documents, signed_length; /* of the index when the rows were signed */
+    uint64_t signed_state; /* name of these statistics in this process; 0: not known */
     bool has_weights; /* values of the vectors are weights of the input, not frequencies */
 };
 

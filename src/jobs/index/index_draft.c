@@ -36,6 +36,9 @@ static void read_knobs(const struct settings *settings, cog_method number,
     }
 }
 
+/* Fewer rows are compared as fast as they are looked up. */
+enum { TABLE_ROWS_MIN = 1024 };
+
 /* The tables that the index's method keeps, if it keeps any. */
 cog_status draft_add_tables(const cog_index *index, const float *margins,
                             const struct segment *earlier, unsigned threads,
@@ -50,6 +53,9 @@ cog_status draft_add_tables(const cog_index *index, const float *margins,
     cog_knobs knobs;
     uint64_t radius_bits = 0;
     if (!method->build)
+        return COG_OK;
+    if (index->puts_tables_off && draft->segment.rows < TABLE_ROWS_MIN && earlier &&
+        segment_tables(earlier, method))
         return COG_OK;
     read_knobs(settings, number, method, &knobs, &radius_bits);
     struct method_build build = {.rows = segment_method_rows(&draft->segment),
@@ -155,6 +161,7 @@ static cog_status add_terms(const cog_index *index, const struct corpus *corpus,
     for (size_t row = 0; row < corpus->rows && status == COG_OK; row++)
         memory->lengths[row] = corpus->items[row].length;
     memory->terms.has_weights = corpus->weights != NULL;
+    memory->terms.signed_state = index->statistics->state;
     draft->segment.terms = memory->terms;
     draft->segment.lengths = memory->lengths;
     draft->segment.vectors = memory->vectors;

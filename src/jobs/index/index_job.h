@@ -59,6 +59,7 @@ struct cog_index {
     unsigned streamed_radius_bits;
     const float *build_weights; /* behind the bits of signatures, while they are indexed */
     bool is_unmeasured;         /* new segments get no measures of recall: it serves one search */
+    bool puts_tables_off;       /* new segments of few rows get no tables if others have them */
 };
 static inline bool index_is_of_sets(const cog_index *index) {
     return index->measure != COG_MEASURE_COSINE;

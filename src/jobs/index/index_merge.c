@@ -303,6 +303,7 @@ static cog_status number_terms(struct merge *merge, cog_error *error) {
     THEN(status, segment_terms_build(numbered, own, merge->numbers, index->statistics->counts,
                                      &index->weighting, terms, error));
     terms->has_weights = merge->has_weights && merge->rows;
+    terms->signed_state = index->statistics->state;
     merge->draft->segment.terms = *terms;
     statistics_free(own);
     statistics_free(present);

@@ -165,6 +165,7 @@ static cog_status prepare_statistics(cog_index *index, cog_error *error) {
     if (!index->is_live || index->exact)
         return COG_OK;
     index->uncounted = 0;
+    statistics_settle(index->statistics);
     return statistics_copy(index->statistics, &index->exact, error);
 }
 
@@ -177,6 +178,7 @@ static cog_status renew_statistics(cog_index *index, cog_error *error) {
         return COG_OK;
     cog_statistics *fresh = NULL;
     TRY(statistics_copy(index->exact, &fresh, error));
+    statistics_settle(fresh);
     statistics_release(index->statistics);
     index->statistics = fresh;
     index->uncounted = 0;
@@ -258,9 +260,10 @@ static cog_status prepare(cog_index *index, cog_error *error) {
     TRY(index_reset_weights(index, error));
     /* Pending documents are few, a search waits for them, and it compares them all. */
     bool is_unmeasured = index->is_unmeasured;
-    index->is_unmeasured = true;
+    index->is_unmeasured = index->puts_tables_off = true;
     cog_status status = prepare_segment(index, error);
     index->is_unmeasured = is_unmeasured;
+    index->puts_tables_off = false;
     return status == COG_OK ? renew_statistics(index, error) : status;
 }
 

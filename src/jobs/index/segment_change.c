@@ -53,6 +53,15 @@ void change_show_merged(cog_index *index, cog_report *report) {
         show(index, report);
 }
 
+/* The file does not say by which statistics of this process its rows were signed. */
+static void name_signing(cog_index *index, size_t part, const struct segment *draft) {
+    if (part >= index->parts.manifest.count || index->parts.segments[part].rows != draft->rows ||
+        index->parts.segments[part].terms.signed_documents != draft->terms.signed_documents)
+        return; /* it could not be shown */
+    index->parts.segments[part].terms.signed_state = draft->terms.signed_state;
+    index->parts.owners[part]->segment.terms.signed_state = draft->terms.signed_state;
+}
+
 static cog_status apply_in_folder(cog_index *index, const struct segment_change *change,
                                   cog_report *report, cog_error *error) {
     struct manifest manifest = {0};
@@ -70,6 +79,9 @@ static cog_status apply_in_folder(cog_index *index, const struct segment_change 
     manifest_free(&manifest);
     if (status == COG_OK)
         show(index, report);
+    if (status == COG_OK && change->draft)
+        name_signing(index, change->count ? change->first : index->parts.manifest.count - 1,
+                     &change->draft->segment);
     return status;
 }
 

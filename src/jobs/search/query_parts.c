@@ -18,7 +18,7 @@ void query_parts_free(struct query_parts *parts) {
             free(item->margins);
         }
     }
-    free(parts->items);
+    FREE(parts->items, parts->units);
     *parts = (struct query_parts){0};
 }
 
@@ -166,6 +166,42 @@ cog_status query_parts_weigh(struct query_parts *parts, const cog_index *index,
     return status;
 }
 
+cog_status query_parts_weigh_later(struct query_parts *parts, const cog_index *index,
+                                   const struct corpus *corpus, cog_error *error) {
+    bool is_first = !parts->items;
+    TRY(make_room(parts, corpus->rows, index->parts.manifest.count, error));
+    for (size_t part = 0; part < parts->count; part++) {
+        parts->items[part].is_weighed = false;
+        if (is_first)
+            parts->items[part].vectors.column_count =
+                (uint32_t)index->parts.segments[part].terms.count;
+    }
+    parts->index = index;
+    parts->corpus = corpus;
+    parts->has_units = false;
+    return COG_OK;
+}
+
+cog_status query_parts_vectors(const struct query_parts *asked, size_t part,
+                               const struct sparse_matrix **vectors, cog_error *error) {
+    struct query_parts *parts = (struct query_parts *)asked; /* what it shows stays the same */
+    struct query_part *item = &parts->items[part];
+    *vectors = &item->vectors;
+    if (!parts->index || item->is_weighed)
+        return COG_OK;
+    struct weighing weighing = {.index = parts->index, .corpus = parts->corpus};
+    GROW(parts->units, parts->unit_capacity, parts->corpus->term_count + 1, "a query", error);
+    weighing.units = parts->units;
+    if (!parts->has_units)
+        TRY(weigh_queries(&weighing, 0, 0, parts->corpus->rows, error));
+    parts->has_units = true;
+    TAKE(weighing.columns, parts->corpus->term_count + 1, "a query", error);
+    cog_status status = weigh_for_part(&weighing, part, 1, &item->vectors, error);
+    free(weighing.columns);
+    item->is_weighed = status == COG_OK;
+    return status;
+}
+
 /* ---- Signatures ------------------------------------------------------------------------------ */
 
 struct signing {
@@ -287,6 +323,22 @@ static cog_status take_room(struct query_part *item, unsigned bits, bool want_ma
     return want_margins ? TAKEN(item->margins, (size_t)bits, "margins", error) : COG_OK;
 }
 
+/* The first segment whose rows were signed by the statistics of this one: a live index has many
+ * small ones that were. */
+static size_t signed_alike(const cog_index *index, size_t part) {
+    uint64_t state = index->parts.segments[part].terms.signed_state;
+    size_t first = state ? 0 : part;
+    while (first < part && index->parts.segments[first].terms.signed_state != state)
+        first++;
+    return first;
+}
+
+static void copy_signature(const struct query_part *from, struct query_part *to) {
+    memcpy((uint8_t *)to->signatures.data, from->signatures.data, from->signatures.stride_bytes);
+    if (to->margins)
+        memcpy(to->margins, from->margins, from->signatures.bits * sizeof *from->margins);
+}
+
 cog_status query_parts_sign_one(struct query_parts *parts, const cog_index *index,
                                 const struct corpus *corpus, bool want_margins,
                                 const struct text_signer *signer,
@@ -307,6 +359,11 @@ cog_status query_parts_sign_one(struct query_parts *parts, const cog_index *inde
             continue;
         }
         signing.terms = &index->parts.segments[part].terms;
+        size_t same = signed_alike(index, part);
+        if (same != part) {
+            copy_signature(&parts->items[same], item);
+            continue;
+        }
         TRY(weigh_as_signed(&signing, 0, 0, 1, error));
         struct weighted_terms terms = {bag.hashes, scratch->weights, bag.count};
         signer_sign(signer->signer, scratch->workspace, &terms, signature, item->margins);

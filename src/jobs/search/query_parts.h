@@ -11,7 +11,8 @@
 #include "jobs/index/index_job.h"
 
 struct query_part {
-    struct sparse_matrix vectors;
+    struct sparse_matrix vectors; /* of one query that is weighed later, perhaps none yet */
+    bool is_weighed;
     struct signatures_view signatures;
     float *margins; /* or NULL */
 };
@@ -24,6 +25,12 @@ struct query_parts {
     bool has_vectors;    /* else they are empty */
     bool are_borrowed;   /* signatures and margins are the caller's */
     bool are_one_signed; /* signatures and margins of the first serve all */
+    /* Of one query whose vectors are made when somebody asks for them. */
+    const cog_index *index; /* NULL: they are made */
+    const struct corpus *corpus;
+    float *units; /* weights of its terms over their length */
+    size_t unit_capacity;
+    bool has_units;
 };
 void query_parts_free(struct query_parts *parts);
 
@@ -33,6 +40,13 @@ cog_status query_parts_given(struct query_parts *parts, const struct signatures_
 /* Vectors of the corpus, or signatures with margins if these are wanted. */
 cog_status query_parts_weigh(struct query_parts *parts, const cog_index *index,
                              const struct corpus *corpus, unsigned threads, cog_error *error);
+/* The same for one query after the other; its vector for a segment is made when
+ * query_parts_vectors asks for it. Borrows index and corpus until the next one. */
+cog_status query_parts_weigh_later(struct query_parts *parts, const cog_index *index,
+                                   const struct corpus *corpus, cog_error *error);
+/* The queries' vectors for a segment. One thread at a time if they are made now. */
+cog_status query_parts_vectors(const struct query_parts *parts, size_t part,
+                               const struct sparse_matrix **vectors, cog_error *error);
 cog_status query_parts_sign(struct query_parts *parts, const cog_index *index,
                             const struct corpus *corpus, bool want_margins, unsigned threads,
                             cog_error *error);

@@ -187,7 +187,11 @@ cog_status query_spread_fit(struct query_spread *spread, const struct query_part
     size_t columns = 0;
     spread->queries = queries;
     spread->query = SIZE_MAX;
+    spread->filled_count = 0;
     GROW(spread->starts, spread->start_capacity, queries->count + 1, "a query", error);
+    GROW(spread->filled, spread->filled_capacity, queries->count + 1, "a query", error);
+    GROW(spread->is_filled, spread->is_filled_capacity, queries->count + 1, "a query", error);
+    memset(spread->is_filled, 0, queries->count + 1);
     for (size_t part = 0; part < queries->count; part++) {
         spread->starts[part] = columns;
         columns += queries->items[part].vectors.column_count;
@@ -204,30 +208,39 @@ cog_status query_spread_fit(struct query_spread *spread, const struct query_part
 }
 
 void query_spread_free(struct query_spread *spread) {
-    free(spread->values);
-    free(spread->starts);
-    free(spread->row.own);
+    FREE(spread->values, spread->starts, spread->filled, spread->is_filled, spread->row.own);
     *spread = (struct query_spread){0};
 }
 
-static void fill_spread(struct query_spread *spread, size_t query, bool clear) {
-    for (size_t part = 0; part < spread->queries->count; part++) {
-        const struct sparse_matrix *vectors = &spread->queries->items[part].vectors;
-        float *values = spread->values + spread->starts[part];
-        for (uint64_t i = vectors->offsets[query]; i < vectors->offsets[query + 1]; i++)
-            values[vectors->columns[i]] = clear ? 0 : vectors->values[i];
-    }
+/* Sets, or clears, the columns of a segment. */
+static void fill_part(struct query_spread *spread, const struct sparse_matrix *vectors, size_t part,
+                      bool clear) {
+    float *values = spread->values + spread->starts[part];
+    for (uint64_t i = vectors->offsets[spread->query]; i < vectors->offsets[spread->query + 1]; i++)
+        values[vectors->columns[i]] = clear ? 0 : vectors->values[i];
+}
+
+static cog_status spread_part(struct query_spread *spread, size_t part, cog_error *error) {
+    const struct sparse_matrix *vectors;
+    TRY(query_parts_vectors(spread->queries, part, &vectors, error));
+    fill_part(spread, vectors, part, false);
+    spread->is_filled[part] = 1;
+    spread->filled[spread->filled_count++] = part;
+    return COG_OK;
 }
 
 void query_spread_clear(struct query_spread *spread) {
-    if (spread->query != SIZE_MAX)
-        fill_spread(spread, spread->query, true);
+    for (size_t i = 0; i < spread->filled_count; i++) {
+        size_t part = spread->filled[i];
+        fill_part(spread, &spread->queries->items[part].vectors, part, true);
+        spread->is_filled[part] = 0;
+    }
+    spread->filled_count = 0;
     spread->query = SIZE_MAX;
 }
 
 void query_spread_set(struct query_spread *spread, size_t query) {
     query_spread_clear(spread);
-    fill_spread(spread, query, false);
     spread->query = query;
 }
 
@@ -237,6 +250,8 @@ cog_status query_spread_similarity(struct query_spread *spread, const cog_index 
     size_t part = index_part_of(index, row, &first_row);
     const struct row_weights *weights = &spread->row;
     const float *values = spread->values + spread->starts[part];
+    if (!spread->is_filled[part])
+        TRY(spread_part(spread, part, error));
     TRY(index_weigh_row(index, part, (uint32_t)(row - first_row), &spread->row, error));
     double sum = 0;
     for (size_t i = 0; i < weights->count; i++)

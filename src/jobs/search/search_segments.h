@@ -20,14 +20,17 @@ cog_status search_segments(const cog_index *index, const struct search_method *m
 /* Whether a segment has tables of the method, or searches build them. */
 bool index_serves(const cog_index *index, const struct search_method *method);
 
-/* A query's vectors spread out by the columns of each segment, for many products with it.
- * Zero-initialise, then query_spread_init; query_spread_free releases. */
+/* A query's vectors spread out by the columns of the segments that are asked for, for many products
+ * with it. Zero-initialise, then query_spread_init; query_spread_free releases. */
 struct query_spread {
     const struct query_parts *queries;
     float *values;  /* of all segments; zero but for the columns of the query */
     size_t *starts; /* of each segment among them */
-    size_t query;   /* that is spread; SIZE_MAX for none */
-    size_t value_capacity, start_capacity;
+    size_t *filled; /* the segments whose columns are spread, */
+    size_t filled_count;
+    uint8_t *is_filled; /* and whether each is */
+    size_t query;       /* that is spread; SIZE_MAX for none */
+    size_t value_capacity, start_capacity, filled_capacity, is_filled_capacity;
     struct row_weights row;
 };
 cog_status query_spread_init(struct query_spread *spread, const struct query_parts *queries,

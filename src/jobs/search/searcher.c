@@ -136,7 +136,10 @@ static cog_status sign_text(cog_searcher *searcher, bool wants_margins, cog_erro
 
 static cog_status weigh_text(cog_searcher *searcher, cog_error *error) {
     struct search_task *task = &searcher->of_texts.task;
-    TRY(query_parts_weigh(&task->parts, searcher->index, &searcher->corpus, 1, error));
+    if (search_task_needs_signatures(task)) /* only what these propose is compared */
+        TRY(query_parts_weigh_later(&task->parts, searcher->index, &searcher->corpus, error));
+    else
+        TRY(query_parts_weigh(&task->parts, searcher->index, &searcher->corpus, 1, error));
     if (!searcher->spread.queries)
         TRY(query_spread_fit(&searcher->spread, &task->parts, error));
     task->spread = &searcher->spread;
