@@ -30,7 +30,7 @@ struct segment_terms {
     uint64_t total_length;      /* of all rows: terms with repetition */
     uint64_t signed_documents, signed_length; /* of the index when the rows were signed */
     uint64_t signed_state; /* name of these statistics in this process; 0: not known */
-    bool has_weights; /* values of the vectors are weights of the input, not frequencies */
+    bool has_weights;      /* values of the vectors are weights of the input, not frequencies */
 };
 
 /* From the terms that the segment's own documents have (`present`), their counts, and the

@@ -62,9 +62,8 @@ bool effort_is_hopeless(const struct effort_question *question, const struct sea
     if (own_ns > TIMES_SLOWER * method_ns(question, method_of(method_exhaustive(false)), 0, false))
         return true;
     size_t candidates = recall_candidates(question->k, effort);
-    return question->of_cosines &&
-           own_ns + proposals_ns(question, candidates, uses_margins) >
-               TIMES_ALL_COSINES * effort_exhaustive_ns(question);
+    return question->of_cosines && own_ns + proposals_ns(question, candidates, uses_margins) >
+                                       TIMES_ALL_COSINES * effort_exhaustive_ns(question);
 }
 
 static bool choose_measured(const struct effort_question *question,

@@ -10,28 +10,13 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "collection/row_signer.h"
+#include "jobs/index/draft_recall.h"
 #include "jobs/index/index_draft.h"
 #include "jobs/index/index_weights.h"
 #include "plan/effort_choice.h"
 #include "plan/method_choice.h"
 #include "plan/sampled_truth.h"
 #include "search/hits/graded_query.h"
-
-enum { SAMPLE_ROWS = 500, MOST_NEIGHBOURS = 100 };
-
-/* What is measured so far. */
-struct measuring {
-    const struct segment *segment;
-    bool of_cosines;
-    unsigned threads;
-    uint32_t sample[SAMPLE_ROWS];
-    size_t count;
-    struct signatures_view signatures; /* of the sample */
-    float *margins;                    /* of the sample, or NULL */
-    struct hit_lists truth;
-    struct recall_measure *items;
-    size_t item_count, item_capacity;
-};
 
 /* ---- True neighbours ------------------------------------------------------------------------- */
 
@@ -52,7 +37,8 @@ static void alone_init(struct alone *alone, const cog_index *index, struct segme
 
 static cog_status search_vectors(struct measuring *own, const struct sparse_matrix *vectors,
                                  cog_error *error) {
-    struct method_search asked = {.k = MOST_NEIGHBOURS + 1, .recall = 1, .threads = own->threads};
+    struct method_search asked = {
+        .k = RECALL_NEIGHBOURS_MAX + 1, .recall = 1, .threads = own->threads};
     struct sparse_matrix queries = {0};
     cog_status status = sparse_matrix_select(vectors, own->sample, own->count, &queries)
                             ? COG_OK
@@ -86,7 +72,7 @@ static cog_status find_truth(const cog_index *index, struct segment_draft *draft
         return weigh_draft(index, draft, own, error);
     struct method_search asked = {.rows = {.signatures = &draft->segment.signatures},
                                   .queries = {.signatures = &own->signatures},
-                                  .k = MOST_NEIGHBOURS + 1,
+                                  .k = RECALL_NEIGHBOURS_MAX + 1,
                                   .recall = 1,
                                   .threads = own->threads};
     return method_of(method_exhaustive(false))->search(NULL, &asked, &own->truth, error);
@@ -149,9 +135,8 @@ static cog_status sign_sample(const cog_index *index, const struct corpus *corpu
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
-/* The first k of a list that are not the query itself; returns how many. */
-static size_t copy_others(const struct hit_lists *lists, size_t query, uint32_t itself, size_t k,
-                          struct match *copy) {
+size_t measuring_others(const struct hit_lists *lists, size_t query, uint32_t itself, size_t k,
+                        struct match *copy) {
     size_t count = 0;
     for (size_t i = lists->offsets[query]; i < lists->offsets[query + 1] && count < k; i++)
         if (lists->items[i].b != itself)
@@ -179,11 +164,11 @@ static size_t count_proposed(struct match *truth, size_t count, const struct mat
 static cog_status count_lists(const struct measuring *own, const struct hit_lists *found,
                               size_t first, size_t queries, size_t k, size_t most,
                               struct share_tally *tally, cog_error *error) {
-    struct match truth[MOST_NEIGHBOURS], *others;
+    struct match truth[RECALL_NEIGHBOURS_MAX], *others;
     TAKE(others, most + 1, "a sample of neighbours", error);
     for (size_t i = 0; i < queries; i++) {
-        size_t count = copy_others(&own->truth, first + i, own->sample[first + i], k, truth);
-        size_t found_count = copy_others(found, i, own->sample[first + i], most, others);
+        size_t count = measuring_others(&own->truth, first + i, own->sample[first + i], k, truth);
+        size_t found_count = measuring_others(found, i, own->sample[first + i], most, others);
         if (own->of_cosines)
             share_tally_add(tally, count_proposed(truth, count, others, found_count), count);
         else
@@ -193,8 +178,7 @@ static cog_status count_lists(const struct measuring *own, const struct hit_list
     return COG_OK;
 }
 
-/* The first queries of those that are left, so many that their lists stay small. */
-static size_t queries_at_once(const struct measuring *own, size_t first, size_t list) {
+size_t measuring_at_once(const struct measuring *own, size_t first, size_t list) {
     enum { MOST_HITS = 1 << 20 };
     size_t left = own->count - first, most = MOST_HITS / (list + 1) + 1;
     return left < most ? left : most;
@@ -209,7 +193,7 @@ static cog_status measure_queries(const struct measuring *own, const struct sear
                is_graded = own->of_cosines && has_margins;
     size_t candidates = recall_candidates(k, effort), most = own->of_cosines ? candidates : k;
     size_t proposed = is_graded ? recall_proposed(candidates) : most;
-    size_t count = queries_at_once(own, *first, proposed);
+    size_t count = measuring_at_once(own, *first, proposed);
     const struct signatures_view *all = &own->signatures;
     const struct signatures_view queries = {signature_row(all, *first), count, all->bits,
                                             all->stride_bytes};
@@ -247,27 +231,41 @@ static double row_terms(const struct measuring *own) {
     return own->of_cosines ? (double)own->segment->vectors.offsets[rows] / (double)rows : 0;
 }
 
-/* Steps of effort from the least on, until nearly nothing is missed. */
-static cog_status measure_steps(struct measuring *own, const struct search_method *method,
-                                uint32_t flags, uint32_t k, cog_error *error) {
-    const double NEARLY_ALL = 0.9985;
+unsigned measuring_steps(const struct measuring *own, const struct search_method *method,
+                         uint32_t flags, uint32_t k) {
     const struct effort_question question = {.rows = own->segment->rows,
                                              .queries = 1,
                                              .k = k,
                                              .bits = own->signatures.bits,
                                              .row_terms = row_terms(own),
                                              .of_cosines = own->of_cosines};
-    for (unsigned effort = 0; effort < method->effort_steps; effort++) {
+    unsigned steps = 0;
+    while (steps < method->effort_steps &&
+           !(own->of_cosines && recall_candidates(k, steps) > own->segment->rows / 2) &&
+           !effort_is_hopeless(&question, method, steps, flags & RECALL_WITH_MARGINS))
+        steps++;
+    return steps;
+}
+
+cog_status measuring_add(struct measuring *own, const struct search_method *method, uint32_t flags,
+                         uint32_t k, unsigned effort, const struct share_tally *tally,
+                         cog_error *error) {
+    GROW(own->items, own->item_capacity, own->item_count + 1, "measures of recall", error);
+    own->items[own->item_count++] = recall_measure_of(method->name, flags, k, effort, tally);
+    return COG_OK;
+}
+
+/* Steps of effort from the least on, until nearly nothing is missed. */
+static cog_status measure_steps(struct measuring *own, const struct search_method *method,
+                                uint32_t flags, uint32_t k, cog_error *error) {
+    unsigned steps = measuring_steps(own, method, flags, k);
+    for (unsigned effort = 0; effort < steps; effort++) {
         struct share_tally tally = {0};
-        if ((own->of_cosines && recall_candidates(k, effort) > own->segment->rows / 2) ||
-            effort_is_hopeless(&question, method, effort, flags & RECALL_WITH_MARGINS))
-            return COG_OK;
         TRY(measure_effort(own, method, flags, k, effort, &tally, error));
         if (tally.units == 0)
             return COG_OK;
-        GROW(own->items, own->item_capacity, own->item_count + 1, "measures of recall", error);
-        own->items[own->item_count++] = recall_measure_of(method->name, flags, k, effort, &tally);
-        if ((double)tally.hits >= NEARLY_ALL * (double)tally.trials)
+        TRY(measuring_add(own, method, flags, k, effort, &tally, error));
+        if ((double)tally.hits >= RECALL_NEARLY_ALL * (double)tally.trials)
             return COG_OK;
     }
     return COG_OK;
@@ -294,15 +292,14 @@ static bool is_useful(const struct measuring *own, const struct search_method *m
     const struct recall_measures measures = {own->items, own->item_count};
     cog_search_options usual;
     cog_search_options_init(&usual);
-    const struct effort_question question = {
-        .rows = own->segment->rows,
-        .queries = 1,
-        .k = usual.k,
-        .bits = own->segment->signatures.bits,
-        .recall = usual.recall,
-        .row_terms = row_terms(own),
-        .of_cosines = own->of_cosines,
-        .has_margins = own->margins != NULL};
+    const struct effort_question question = {.rows = own->segment->rows,
+                                             .queries = 1,
+                                             .k = usual.k,
+                                             .bits = own->segment->signatures.bits,
+                                             .recall = usual.recall,
+                                             .row_terms = row_terms(own),
+                                             .of_cosines = own->of_cosines,
+                                             .has_margins = own->margins != NULL};
     struct effort_choice choice, other;
     if (!effort_choose(&question, &measures, method, &choice) ||
         (own->of_cosines && effort_exhaustive_ns(&question) <= choice.query_ns))
@@ -338,13 +335,13 @@ cog_status draft_measure_recall(const cog_index *index, const struct corpus *cor
     if (index->is_unmeasured || segment->rows < EFFORT_ROWS_MIN ||
         (!own.of_cosines && segment->table_count == 0))
         return COG_OK;
-    own.count = sample_rows(segment->rows, SAMPLE_ROWS, 0, own.sample);
+    own.count = sample_rows(segment->rows, RECALL_SAMPLE_ROWS, 0, own.sample);
     cog_status status = sign_sample(index, corpus, margins, draft, &own, error);
     THEN(status, find_truth(index, draft, &own, error));
     for (unsigned i = 0; i < segment->table_count && status == COG_OK; i++)
         status = measure_method(&own, segment->tables[i].method, error);
     if (status == COG_OK && own.of_cosines)
-        status = measure_method(&own, method_of(method_exhaustive(false)), error);
+        status = measure_flat(&own, error);
     if (status == COG_OK)
         drop_useless_tables(index, &own, segment);
     hit_lists_free(&own.truth);

@@ -81,18 +81,17 @@ static void fill_planes(const float *margins, const uint8_t *signature, unsigned
 }
 
 /* The finer distance of every item. */
-static void grade(const struct grading *grading, struct grader *grader, const struct match *items,
-                  size_t count) {
-    const struct signatures_view *rows = grading->rows->signatures;
+static void grade(const struct signatures_view *rows, uint32_t first_row, struct grader *grader,
+                  const struct match *items, size_t count, uint32_t *finer) {
     for (size_t i = 0; i < count; i++) {
-        grader->numbers[i] = items[i].b - grading->first_row;
-        grader->finer[i] = items[i].distance << PLANES;
+        grader->numbers[i] = items[i].b - first_row;
+        finer[i] = items[i].distance << PLANES;
     }
     for (unsigned p = 0; p < PLANES; p++) {
         hamming_gather(rows, grader->planes + p * rows->stride_bytes, grader->numbers, count,
                        grader->distances);
         for (size_t i = 0; i < count; i++)
-            grader->finer[i] += (uint32_t)grader->distances[i] << p;
+            finer[i] += (uint32_t)grader->distances[i] << p;
     }
 }
 
@@ -130,9 +129,23 @@ static cog_status grade_query(const struct grading *grading, struct grader *grad
     TRY(make_room(grader, count, error));
     fill_planes(grading->queries->margins + query * bits, signature_row(signatures, query), bits,
                 grading->rows->signatures->stride_bytes, grader->planes);
-    grade(grading, grader, items, count);
+    grade(grading->rows->signatures, grading->first_row, grader, items, count, grader->finer);
     keep_best(grader, items, count, grading->keep);
     return COG_OK;
+}
+
+cog_status hits_grade(const struct signatures_view *rows, const uint8_t *signature,
+                      const float *margins, const struct match *items, size_t count,
+                      uint32_t *finer, cog_error *error) {
+    struct grader grader = {0};
+    cog_status status = grader_init(&grader, rows, 0, error);
+    THEN(status, make_room(&grader, count, error));
+    if (status == COG_OK) {
+        fill_planes(margins, signature, rows->bits, rows->stride_bytes, grader.planes);
+        grade(rows, 0, &grader, items, count, finer);
+    }
+    grader_free(&grader);
+    return status;
 }
 
 static cog_status grade_queries(void *context, unsigned worker, size_t begin, size_t end,

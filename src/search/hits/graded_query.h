@@ -21,3 +21,8 @@
 cog_status hits_keep_graded(struct hit_lists *lists, const struct method_rows *rows,
                             const struct method_rows *queries, uint32_t first_row, size_t keep,
                             unsigned threads, cog_error *error);
+
+/* The finer distance of each of `count` items, whose rows count from 0. */
+cog_status hits_grade(const struct signatures_view *rows, const uint8_t *signature,
+                      const float *margins, const struct match *items, size_t count,
+                      uint32_t *finer, cog_error *error);
