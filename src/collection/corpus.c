@@ -392,19 +392,39 @@ struct counting {
     bool of_presence; /* each term counts once per row, whatever its frequency */
 };
 
+/* Making a batch costs more than the terms of so few rows. */
+enum { UNBATCHED_ROWS = 64 };
+
+/* Adds a row without a batch. */
+static cog_status count_row(struct statistics *statistics, const struct bag_view *bag,
+                            cog_error *error) {
+    statistics_add_documents(statistics, 1, bag->length);
+    for (size_t i = 0; i < bag->count; i++) {
+        uint32_t frequency = bag->frequencies ? bag->frequencies[i] : 1;
+        if (frequency)
+            TRY(statistics_add_term(statistics, bag->hashes[i],
+                                    (struct term_counts){1, frequency}, error));
+    }
+    return COG_OK;
+}
+
 static cog_status count_rows(void *context, unsigned worker, size_t begin, size_t end,
                              cog_error *error) {
     (void)worker;
     const struct counting *counting = context;
     struct statistics_batch *batch = NULL;
-    cog_status status = statistics_batch_create(counting->statistics, &batch, error);
+    cog_status status = COG_OK;
+    if (end - begin > UNBATCHED_ROWS)
+        status = statistics_batch_create(counting->statistics, &batch, error);
     for (size_t row = begin; row < end && status == COG_OK; row++) {
         struct bag_view bag = corpus_bag(counting->corpus, row);
         if (counting->of_presence)
             bag.frequencies = NULL;
-        status = statistics_batch_add(batch, &bag, error);
+        status = batch ? statistics_batch_add(batch, &bag, error)
+                       : count_row(counting->statistics, &bag, error);
     }
-    THEN(status, statistics_batch_flush(batch, error));
+    if (batch)
+        THEN(status, statistics_batch_flush(batch, error));
     statistics_batch_free(batch);
     return status;
 }

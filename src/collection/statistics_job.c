@@ -114,8 +114,7 @@ cog_status statistics_copy(const cog_statistics *statistics, cog_statistics **co
                            cog_error *error) {
     cog_statistics *made;
     TAKE_ZEROED(made, 1, "statistics", error);
-    cog_status status = statistics_create(&made->counts, error);
-    THEN(status, statistics_merge(made->counts, statistics->counts, error));
+    cog_status status = statistics_clone(statistics->counts, &made->counts, error);
     THEN(status, settings_copy(&made->terms, &statistics->terms, error));
     return HAND_OUT(status, made, statistics_release, copy);
 }

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash_table.h"
 #include "base/memory.h"
@@ -14,7 +15,7 @@
 enum {
     SHARDS = 64,
     SHARD_SHIFT = 58,
-    FIRST_ENTRIES = 256,
+    FIRST_ENTRIES = 16, /* of a table: segments of a few documents have statistics too */
     RECENT_BITS = 14,
     PENDING = 512,
     PREFETCH_AHEAD = 16
@@ -60,6 +61,27 @@ cog_status statistics_create(struct statistics **result, cog_error *error) {
         THEN(status, TAKEN_ZEROED(shard->entries, FIRST_ENTRIES, "statistics", error));
     }
     return HAND_OUT(status, statistics, statistics_free, result);
+}
+
+cog_status statistics_clone(const struct statistics *statistics, struct statistics **result,
+                            cog_error *error) {
+    struct statistics *copy;
+    TAKE_ZEROED(copy, 1, "statistics", error);
+    copy->documents = statistics->documents;
+    copy->total_length = statistics->total_length;
+    cog_status status = COG_OK;
+    for (int i = 0; i < SHARDS; i++) {
+        const struct shard *from = &statistics->shards[i];
+        struct shard *shard = &copy->shards[i];
+        pthread_mutex_init(&shard->lock, NULL);
+        shard->entry_count = from->entry_count;
+        shard->used = from->used;
+        shard->gone = from->gone;
+        THEN(status, TAKEN(shard->entries, from->entry_count, "statistics", error));
+        if (status == COG_OK)
+            memcpy(shard->entries, from->entries, from->entry_count * sizeof *from->entries);
+    }
+    return HAND_OUT(status, copy, statistics_free, result);
 }
 
 void statistics_free(struct statistics *statistics) {

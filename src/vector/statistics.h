@@ -13,6 +13,9 @@
 
 struct statistics;
 cog_status statistics_create(struct statistics **statistics, cog_error *error);
+/* The same counts once more; nobody may change them meanwhile. */
+cog_status statistics_clone(const struct statistics *statistics, struct statistics **copy,
+                            cog_error *error);
 void statistics_free(struct statistics *statistics);
 
 /* Additions of one thread, gathered by shard so that locks and cache misses are paid once per
