@@ -185,17 +185,6 @@ class Index:
         self._searchers[key] = searchers
         return searchers
 
-    def _find(self, q: object, k: int | None, threshold: float | None, radius: int | None, ids: bool,
-              lexicon: Lexicon | None, options: Mapping[str, Any]) -> _cognate.ArrowTable | None:
-        """The answer to a single query; None if it is no such query, or the options want a job."""
-        key: tuple[object, ...] = (k, threshold, radius, lexicon)
-        if options:
-            if "knobs" in options:
-                return None
-            key += (*options.items(),)
-        searchers = self._searchers.get(key) or self._searchers_for(key, lexicon, options)
-        return _cognate.index_find(searchers, q, ids) if searchers is not None else None
-
     def search(self, q: Documents, *, k: int | None = None, threshold: float | None = None, radius: int | None = None,
                margins: Array | None = None, ids: bool = False, lexicon: Lexicon | None = None,
                **options: Unpack[SearchOptions]) -> Table:
@@ -209,10 +198,12 @@ class Index:
 
         A single query is answered with what was made for the queries before it; its recall is not measured.
         """
-        if isinstance(q, np.ndarray) and is_signatures(q):
+        if lexicon is not None and is_signatures(q):
             _refuse_lexicon(lexicon)
-        if margins is None and isinstance(q, (str, np.ndarray)):
-            arrow = self._find(q, k, threshold, radius, ids, lexicon, options)
+        if margins is None and isinstance(q, (str, np.ndarray)) and "knobs" not in options:
+            key = (k, threshold, radius, lexicon, *options.items())
+            searchers = self._searchers.get(key) or self._searchers_for(key, lexicon, options)
+            arrow = _cognate.index_find(searchers, q, ids) if searchers is not None else None
             if arrow is not None:
                 return Table(arrow, _SINGLE_QUERY, [])
         read, work, run = split(options, k=k, threshold=threshold, radius=radius)

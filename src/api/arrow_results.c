@@ -1,5 +1,4 @@
 /* Results as Arrow streams: the public functions. Rows are positions in the input. */
-#include <stdio.h>
 #include <string.h>
 
 #include "api/arrow_table.h"
@@ -22,13 +21,22 @@ static void set_distance(struct arrow_table *table, int32_t *distances, size_t r
         arrow_table_set_null(table, row);
 }
 
+/* The decimal digits of a number, at the end of `digits`: printf costs as much as a short search.
+ */
+static struct bytes_view digits_of(uint64_t number, char digits[20]) {
+    size_t first = 20;
+    do
+        digits[--first] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    return view_of(digits + first, 20 - first);
+}
+
 /* An id, or the number of the row if it has none. */
 static void append_id(struct arrow_table *table, struct arrow_table_column *column,
                       struct bytes_view id, uint64_t number) {
-    char digits[24];
+    char digits[20];
     if (!id.data)
-        id = view_of(digits,
-                     (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)number));
+        id = digits_of(number, digits);
     if (column)
         arrow_table_append(table, column, id);
 }

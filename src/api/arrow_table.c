@@ -17,7 +17,7 @@ static void *add_column(struct arrow_table *table, const char *name, const char 
     struct arrow_table_column *column = &table->columns[table->count++];
     *column = (struct arrow_table_column){.name = name, .buffers = {NULL, values}};
     column->buffer_count = 2;
-    snprintf(column->format, sizeof column->format, "%s", format);
+    memcpy(column->format, format, strnlen(format, sizeof column->format - 1));
     return values;
 }
 
