@@ -223,7 +223,8 @@ def _open_paths(paths: list[str], options: Options) -> object:
 
 def is_arrow_path(path: str) -> bool:
     """Parquet files, and folders that datasets.save_to_disk has written."""
-    return path.endswith((".parquet", ".pq")) or os.path.isfile(os.path.join(path, "state.json"))
+    return path.endswith((".parquet", ".pq")) or any(os.path.isfile(os.path.join(path, name)) for name in (
+        "state.json", "dataset_dict.json"))
 
 
 def read_arrow_paths(paths: list[str]) -> pyarrow.RecordBatchReader:
@@ -244,6 +245,10 @@ def _arrow_batches(path: str, pyarrow: Any) -> tuple[Any, Iterable[Any]]:
     if not os.path.isdir(path):
         file = pyarrow.parquet.ParquetFile(path)
         return file.schema_arrow, file.iter_batches()
+    if not os.path.isfile(os.path.join(path, "state.json")):
+        with open(os.path.join(path, "dataset_dict.json"), encoding="utf-8") as splits:
+            parts = [os.path.join(path, name) for name in json.load(splits)["splits"]]
+        raise ValueError(f"{path}: these are several data sets; name one of {', '.join(parts)}")
     with open(os.path.join(path, "state.json"), encoding="utf-8") as state:
         names = [part["filename"] for part in json.load(state)["_data_files"]]
     readers = [pyarrow.ipc.open_stream(os.path.join(path, name)) for name in names]

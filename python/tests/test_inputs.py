@@ -79,6 +79,26 @@ def test_data_sets_on_disk(tmp_path):
     assert clusters(tmp_path) == EXPECTED
 
 
+def test_data_sets_by_their_library(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    datasets.disable_progress_bars()
+    data = datasets.Dataset.from_dict({"text": TEXTS})
+    assert clusters(data) == EXPECTED
+    data.save_to_disk(tmp_path / "one", num_shards=2)
+    assert clusters(tmp_path / "one") == EXPECTED
+    datasets.DatasetDict(train=data, test=data).save_to_disk(tmp_path / "several")
+    with pytest.raises(ValueError, match="name one of .*several/train, .*several/test"):
+        cognate.dedup(tmp_path / "several")
+
+
+def test_relations_of_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    rows = pa.table({"text": TEXTS})
+    assert clusters(duckdb.sql("select text from rows")) == EXPECTED and len(rows) == len(TEXTS)
+    pairs = cognate.pairs(GOOD, measure="jaccard")
+    assert duckdb.sql("select count(*) from pairs").fetchall() == [(len(pairs),)]
+
+
 @pytest.mark.parametrize("call, kind, message", [
     (lambda: cognate.dedup(pa.table({"a": ["x"], "b": ["y"]})), ValueError, 'no column "text"'),
     (lambda: cognate.dedup(pa.table({"text": [1]})), ValueError, "cast it to string"),
