@@ -1,7 +1,8 @@
 /* An index that is fed one document at a time: durable additions per second by one writer and by
  * many (group commit), next to what the disk allows (a bare loop of writing and syncing as many
  * bytes), and the time of "have we seen this?" while documents are added and while all segments are
- * merged; the same additions by Redis with block keys of simhashes if its port is given.
+ * merged; the same additions and look-ups by Redis with block keys of simhashes if its port is
+ * given.
  *
  * usage: bench_live FOLDER [DOCUMENTS] [SECONDS] [REDIS_PORT]
  *
@@ -23,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "bench_timing.h"
 #include "cognate.h"
 
 enum { WORDS = 60, VOCABULARY = 100000, TEXT_BYTES = 1024, MOST_TIMES = 1 << 20 };
@@ -92,19 +94,13 @@ static void *add_for_a_while(void *context) {
     return NULL;
 }
 
-static double processor_seconds(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 /* Documents per second; *processor_us: microseconds of processor time per document, of all threads.
  */
 static double run(void *(*work)(void *), struct adder *adders, unsigned threads, double seconds,
                   double *processor_us) {
     pthread_t ids[64];
     uint64_t added = 0;
-    double start = now(), processor = processor_seconds();
+    double start = now(), processor = bench_process_seconds();
     until = start + seconds;
     for (unsigned i = 0; i < threads; i++)
         pthread_create(&ids[i], NULL, work, &adders[i]);
@@ -112,7 +108,7 @@ static double run(void *(*work)(void *), struct adder *adders, unsigned threads,
         pthread_join(ids[i], NULL);
         added += adders[i].added;
     }
-    *processor_us = (processor_seconds() - processor) * 1e6 / (double)added;
+    *processor_us = (bench_process_seconds() - processor) * 1e6 / (double)added;
     return (double)added / (now() - start);
 }
 
@@ -151,15 +147,18 @@ static int by_size(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-static void print_times(const char *what, double *times, size_t count) {
+/* processor_seconds: of the asking thread, for all queries. */
+static void print_times(const char *what, double *times, size_t count, double processor_seconds) {
     qsort(times, count, sizeof *times, by_size);
-    printf("%-46s p50 %8.1f us   p99 %8.1f us   (%zu)\n", what, times[count / 2] * 1e6,
-           times[count * 99 / 100] * 1e6, count);
+    printf("%-46s p50 %8.1f us   p99 %8.1f us   %.1f us of processor time each (%zu)\n", what,
+           times[count / 2] * 1e6, times[count * 99 / 100] * 1e6,
+           processor_seconds * 1e6 / (double)count, count);
 }
 
 static void ask_for_a_while(cog_live *live, double seconds, const char *what) {
     static double times[MOST_TIMES];
     size_t count = 0;
+    double processor = 0;
     cog_search_options options;
     cog_searcher *searcher = NULL;
     cog_index *held = NULL;
@@ -176,6 +175,7 @@ static void ask_for_a_while(cog_live *live, double seconds, const char *what) {
         const cog_hits *hits;
         cog_index *snapshot;
         cog_document query = document_of(random_below(&random, 2 * next_number), id, text);
+        uint64_t begin_ns = bench_cpu_ns();
         double start = now();
         check(cog_live_snapshot(live, &snapshot, &error), &error);
         if (!searcher)
@@ -185,12 +185,13 @@ static void ask_for_a_while(cog_live *live, double seconds, const char *what) {
         check(cog_searcher_find_text(searcher, query.text, query.text_size, "en", &hits, &error),
               &error);
         times[count++] = now() - start;
+        processor += bench_cpu_seconds_since(begin_ns);
         cog_index_close(held);
         held = snapshot;
     }
     cog_searcher_free(searcher);
     cog_index_close(held);
-    print_times(what, times, count);
+    print_times(what, times, count, processor);
 }
 
 /* ---- Redis ----------------------------------------------------------------------------------- */
@@ -224,6 +225,7 @@ static void talk(int redis, const char *commands, size_t size, int answers) {
 
 static void *add_blocks(void *context) {
     struct adder *adder = context;
+    double next = now();
     while (now() < until) {
         uint64_t number = __atomic_fetch_add(&next_number, 1, __ATOMIC_RELAXED);
         uint64_t signature = hash_mix(number);
@@ -235,8 +237,82 @@ static void *add_blocks(void *context) {
                            (unsigned long long)number);
         talk(adder->redis, commands, (size_t)at, 4);
         adder->added++;
+        next += PAUSE_SECONDS;
+        if (adder->paces && next > now())
+            usleep((unsigned)((next - now()) * 1e6));
     }
     return NULL;
+}
+
+/* Reads an array of values: a line with their number, and two lines for each. */
+static void read_array(int redis) {
+    char answer[1 << 16];
+    size_t size = 0;
+    long lines = 1, number = -1;
+    while (lines > 0) {
+        ssize_t got = read(redis, answer + size, sizeof answer - size - 1);
+        if (got <= 0 || answer[0] != '*')
+            exit(1);
+        for (ssize_t i = 0; i < got; i++)
+            lines -= answer[size + (size_t)i] == '\n';
+        size += (size_t)got;
+        answer[size] = 0;
+        if (number < 0 && strchr(answer, '\n')) {
+            number = atol(answer + 1);
+            lines += 2 * number;
+        }
+        if (number >= 0)
+            size = 1; /* keeps the mark; values are not looked at */
+    }
+}
+
+/* The rows that share a block with a signature: what would then be fetched and verified. */
+static void ask_redis_for_a_while(int redis, double seconds, const char *what) {
+    static double times[MOST_TIMES];
+    struct random random = random_seeded(1);
+    size_t count = 0;
+    uint64_t begin_ns = bench_cpu_ns();
+    for (double end = now() + seconds; now() < end && count < MOST_TIMES;) {
+        uint64_t signature = hash_mix(random_below(&random, 2 * next_number));
+        char command[128];
+        double start = now();
+        int at = snprintf(command, sizeof command, "SUNION");
+        for (int block = 0; block < 4; block++)
+            at += snprintf(command + at, sizeof command - (size_t)at, " b%d:%04x", block,
+                           (unsigned)(signature >> 16 * block & 0xffff));
+        at += snprintf(command + at, sizeof command - (size_t)at, "\r\n");
+        if (write(redis, command, (size_t)at) != at)
+            exit(1);
+        read_array(redis);
+        times[count++] = now() - start;
+    }
+    print_times(what, times, count, bench_cpu_seconds_since(begin_ns));
+}
+
+/* Additions by one writer and by 16, then queries next to up to 1,000 additions per second. */
+static void measure_redis(int port, double seconds) {
+    struct adder adders[16];
+    double processor_us;
+    for (int i = 0; i < 2; i++) {
+        unsigned threads = i ? 16 : 1;
+        for (unsigned t = 0; t < threads; t++)
+            adders[t] = (struct adder){.redis = connect_redis(port)};
+        double rate = run(add_blocks, adders, threads, seconds, &processor_us);
+        printf("%s%-34s %.0f documents/s\n", i ? "16 writers, " : "1 writer,   ",
+               "Redis, block keys", rate);
+        for (unsigned t = 0; t < threads; t++)
+            close(adders[t].redis);
+    }
+    pthread_t feeding;
+    int asking = connect_redis(port);
+    adders[0] = (struct adder){.redis = connect_redis(port), .paces = true};
+    until = now() + seconds;
+    pthread_create(&feeding, NULL, add_blocks, &adders[0]);
+    ask_redis_for_a_while(asking, seconds, "Redis, block keys, with additions");
+    pthread_join(feeding, NULL);
+    printf("%-46s %.0f documents/s\n", "additions meanwhile", (double)adders[0].added / seconds);
+    close(asking);
+    close(adders[0].redis);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -320,15 +396,7 @@ int main(int count, char **words) {
     ask_for_a_while(live, seconds, "seen it? while all segments are merged");
     pthread_join(merging, NULL);
     cog_live_close(live);
-    for (int i = 0; port && i < 2; i++) {
-        unsigned threads = i ? 16 : 1;
-        for (unsigned t = 0; t < threads; t++)
-            adders[t] = (struct adder){.redis = connect_redis(port)};
-        rates[i] = run(add_blocks, adders, threads, seconds, &processor_us);
-        printf("%s%-33s %.0f documents/s\n", i ? "16 writers, " : "1 writer,   ",
-               "Redis, block keys", rates[i]);
-        for (unsigned t = 0; t < threads; t++)
-            close(adders[t].redis);
-    }
+    if (port)
+        measure_redis(port, seconds);
     return 0;
 }
