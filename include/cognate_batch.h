@@ -239,6 +239,106 @@ COG_API cog_status cog_measure_sets(const cog_set_list *a_terms, const cog_set_l
                                     const cog_set_list *a_words, const cog_set_list *b_words,
                                     cog_measure measure, double *similarities, cog_error *error);
 
+/* ---- Links between two languages ------------------------------------------------------------- */
+
+/* cog_link in steps that merge: the terms of the documents of either side; a projector from the
+ * lexicon and the statistics of all documents; the lengths of the rows, whose mean the vectors
+ * need; vectors; the nearest rows of the other side, between blocks of rows; the decision. Each
+ * step works on any part of the rows and gives what cog_link computes, bit for bit, if the lengths
+ * are summed in the order of the input. Side 0 has the documents of the lexicon's source language,
+ * side 1 those of its target language. */
+
+/* Rows as lists of numbers: row i is items[offsets[i]] to items[offsets[i + 1] - 1]. Borrowed. */
+typedef struct cog_number_rows {
+    const int64_t *offsets, *items;
+    size_t count;
+} cog_number_rows;
+
+/* What the documents of a side, or of a part of it, have. The caller frees the statistics with
+ * cog_statistics_free and releases the streams. */
+typedef struct cog_link_terms {
+    cog_statistics *statistics;    /* those of parts merge */
+    uint64_t languages[3];         /* documents that name the language of their side, that of the
+                                    * other side, a third one; those of parts add up */
+    struct ArrowArrayStream rows;  /* row (int64), terms (list of int64: the hash and the frequency
+                                    * of each term by turns) */
+    struct ArrowArrayStream words; /* word (string): those that the lexicon does not know, each
+                                    * once, rising; of side 1 none */
+} cog_link_terms;
+/* The streams are set only if the call succeeds. */
+COG_API cog_status cog_link_terms_read(cog_documents *documents, const cog_lexicon *lexicon,
+                                       int side, const cog_run_options *run, cog_link_terms *terms,
+                                       cog_report *report, cog_error *error);
+
+/* What is known of all documents of a side. Zero-initialise. Borrowed. */
+typedef struct cog_link_side {
+    const cog_statistics *statistics;
+    uint64_t languages[3];
+    /* Unknown words of side 0, in any order: word i is the bytes from word_offsets[i] to
+     * word_offsets[i + 1]. */
+    const char *words;
+    const int64_t *word_offsets;
+    size_t word_count;
+    uint64_t reserved[2];
+} cog_link_side;
+
+/* From terms to vectors over the terms of the target language. */
+typedef struct cog_link_projector cog_link_projector;
+/* COG_ERR_USAGE if most documents of a side name the language of the other. The lexicon is not
+ * needed afterwards. Reports how many terms are known. */
+COG_API cog_status cog_link_projector_create(const cog_lexicon *lexicon, const cog_link_side *from,
+                                             const cog_link_side *to,
+                                             const cog_projection_options *options,
+                                             const cog_run_options *run,
+                                             cog_link_projector **projector, cog_report *report,
+                                             cog_error *error);
+COG_API void cog_link_projector_free(cog_link_projector *projector);
+/* The lengths of rows of cog_link_terms. A projector does one thing at a time. */
+COG_API cog_status cog_link_lengths(cog_link_projector *projector, int side,
+                                    const cog_number_rows *terms, double *lengths,
+                                    cog_error *error);
+/* The vectors of rows of cog_link_terms. mean_length: the sum of the lengths of all rows of the
+ * side, added in the order of the input, by their number; 1 if the sum is 0. The result has one
+ * column, entries (list of int64: the column in the upper 32 bits, rising, and the bits of the
+ * float in the lower). */
+COG_API cog_status cog_link_vectors(cog_link_projector *projector, int side,
+                                    const cog_number_rows *terms, double mean_length,
+                                    struct ArrowArrayStream *stream, cog_error *error);
+
+/* How many neighbours the decision looks at. */
+typedef struct cog_link_plan {
+    uint64_t neighbours[2]; /* of a row of either side: the nearest by cosine, then row */
+    /* The method flat: these are chosen among so many of the nearest by distance, then row; exact:
+     * 0. */
+    uint64_t proposals[2];
+} cog_link_plan;
+/* COG_ERR_USAGE for methods other than exact and flat: they need all rows at once. */
+COG_API cog_status cog_link_plan_of(const cog_link_options *options, cog_link_plan *plan,
+                                    cog_error *error);
+/* The nearest of some rows of the other side to each vector of a part of `side`: as many as the
+ * plan has neighbours, with a cosine above 0, or proposals, with any. Columns query, row (int64,
+ * from 0 on), distance (int32; exact: 0), similarity (double). Of the results for several parts of
+ * the other side, the first ones of all are those of the whole. */
+COG_API cog_status cog_link_nearest(const cog_number_rows *queries, const cog_number_rows *rows,
+                                    int side, const cog_link_options *options,
+                                    const cog_run_options *run, struct ArrowArrayStream *stream,
+                                    cog_error *error);
+
+/* The nearest rows of the other side, the nearest first: of row i, rows[offsets[i]] to
+ * rows[offsets[i + 1] - 1]. More than the plan has are not looked at. Borrowed. */
+typedef struct cog_link_neighbours {
+    uint64_t documents;    /* of this side; rows are below the number of the other side */
+    const double *lengths; /* of cog_link_lengths, by document */
+    const int64_t *offsets, *rows;
+    const double *similarities;
+} cog_link_neighbours;
+/* The links, by source row: from, to (int64), similarity, score, probability (double). Reports as
+ * cog_link does. */
+COG_API cog_status cog_link_decide(const cog_link_neighbours *from, const cog_link_neighbours *to,
+                                   const cog_link_options *options, const cog_run_options *run,
+                                   struct ArrowArrayStream *stream, cog_report *report,
+                                   cog_error *error);
+
 /* ---- Clusters of given pairs ----------------------------------------------------------------- */
 
 /* Clusters of rows 0 to rows - 1 from the pairs at or above the threshold, in any order, as

@@ -4,10 +4,10 @@
 #include "base/arguments.h"
 #include "collection/options.h"
 #include "jobs/link/link_job.h"
+#include "jobs/link/link_options.h"
 #include "jobs/link/link_pairs.h"
 #include "jobs/pairs/pair_join.h"
 #include "run/job.h"
-#include "signature/signer.h"
 
 void cog_projection_options_init(cog_projection_options *options) {
     struct projection_options usual;
@@ -36,40 +36,7 @@ static cog_status check_sides(const cog_documents *from, const cog_documents *to
     TRY(check_given(from, "from", error));
     TRY(check_given(to, "to", error));
     TRY(check_given(lexicon, "lexicon", error));
-    TRY(check_given(options, "options", error));
-    TRY(options_check_reserved(options->reserved, 4, "projection", error));
-    TRY(check_given(options->linkers, "linkers", error));
-    return options->k1 >= 0 && options->b >= 0 && options->b <= 1
-               ? COG_OK
-               : error_set(error, COG_ERR_USAGE,
-                           "BM25 with k1 = %g and b = %g: choose k1 from 0 on and b from 0 to 1",
-                           options->k1, options->b);
-}
-
-static cog_status check_options(const cog_link_options *options, cog_error *error) {
-    TRY(check_given(options, "options", error));
-    TRY(options_check_reserved(options->reserved, 2, "link", error));
-    TRY(check_enum(options->method, COG_METHOD_COUNT, "method", error));
-    bool exact = options->method == COG_METHOD_EXACT;
-    if (!exact && (options->bits < SIGNATURE_MIN_BITS || options->bits > SIGNATURE_MAX_BITS))
-        return error_set(error, COG_ERR_USAGE, "signatures of %u bits: choose from %d to %d",
-                         options->bits, SIGNATURE_MIN_BITS, SIGNATURE_MAX_BITS);
-    if (!(options->recall > 0 && options->recall <= 1))
-        return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
-                         options->recall);
-    if (options->recall >= 1 && options->method != COG_METHOD_AUTO && !exact)
-        return error_set(error, COG_ERR_USAGE,
-                         "only the exact method finds every partner for certain: use the method "
-                         "auto or exact, or a recall below 1");
-    if (!(options->precision > 0 && options->precision <= 1))
-        return error_set(error, COG_ERR_USAGE, "a precision of %g: choose above 0 and at most 1",
-                         options->precision);
-    if (options->per_document && options->one_to_one)
-        return error_set(error, COG_ERR_USAGE,
-                         "the best links of each document are not one-to-one: choose either");
-    if (options->candidates == 0)
-        return error_set(error, COG_ERR_USAGE, "linking needs a candidate or more for a document");
-    return COG_OK;
+    return projection_options_check(options, error);
 }
 
 static cog_status links_create(cog_links **links, cog_error *error) {
@@ -106,7 +73,7 @@ cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *l
     cog_documents *const documents[2] = {from, to};
     cog_links *links = NULL;
     struct job job;
-    TRY(check_options(options, error));
+    TRY(link_options_check(options, error));
     TRY(check_sides(from, to, lexicon, &options->projection, error));
     TRY(links_create(&links, error));
     job_begin(&job, run, report);

@@ -9,6 +9,7 @@
 #include "jobs/link/link_candidates.h"
 #include "jobs/link/link_decision.h"
 #include "jobs/link/link_decoys.h"
+#include "jobs/link/link_options.h"
 #include "jobs/result_table.h"
 #include "plan/method_choice.h"
 
@@ -60,10 +61,6 @@ void links_best(struct link *links, size_t *count, size_t per_source) {
 }
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
-
-static size_t most_of(size_t a, size_t b) {
-    return a > b ? a : b;
-}
 
 /* Mean cosines of all documents to their k nearest, source documents first. A neighbour outside the
  * radius of the search is taken to lie at the radius. */
@@ -125,7 +122,7 @@ static cog_status list_best(cog_links *links, const struct link_candidates *cand
     TAKE(row_links, neighbours->k, "candidates", error);
     for (size_t row = 0; row < neighbours->queries; row++) {
         size_t count = score_row(neighbours, row, both, row_links);
-        links_best(row_links, &count, most_of(most, 1));
+        links_best(row_links, &count, most ? most : 1);
         if (count)
             links->firsts[links->first_count++] = row_links[0];
         count = count < most ? count : most;
@@ -141,7 +138,7 @@ static cog_status take_candidates(cog_links *links, const struct link_candidates
                                   const cog_link_options *options, cog_error *error) {
     struct link_means both[2] = {{NULL, NULL}, {NULL, NULL}};
     float *means = NULL;
-    size_t most = options->one_to_one ? 0 : most_of(options->per_document, 1);
+    size_t most = options->one_to_one ? 0 : link_options_listed(options);
     cog_status status = take_both_means(candidates, options->hub_neighbours, &means, both, error);
     THEN(status, list_best(links, candidates, both, most, error));
     if (status == COG_OK && options->one_to_one) {
@@ -188,23 +185,16 @@ static cog_status keep_budget(const struct link_space *space, const struct link_
                        least / (1 << 20));
 }
 
-/* Finds the nearest documents of both sides, and sets the links to the best candidates of each
- * source document, scored. */
-static cog_status find_candidates(cog_links *links, struct job *job,
+static cog_status find_candidates(const struct link_space *space, struct job *job,
                                   const cog_link_options *options,
                                   struct link_candidates *candidates, cog_error *error) {
-    const struct link_space *space = &links->space;
-    size_t hubs = options->hub_neighbours;
-    size_t nearest = most_of(hubs, LINK_NEAREST);
-    struct link_search search = {
-        .method = options->method == COG_METHOD_AUTO
-                      ? method_for_links(space->vectors, options->recall)
-                      : options->method,
-        .options = options,
-        .wanted = {most_of(most_of(options->candidates, options->per_document), nearest), nearest}};
+    struct link_search search = {.method = options->method == COG_METHOD_AUTO
+                                               ? method_for_links(space->vectors, options->recall)
+                                               : options->method,
+                                 .options = options};
+    link_options_wanted(options, search.wanted);
     TRY(keep_budget(space, &search, job, error));
-    TRY(link_candidates_find(candidates, job, space, &search, error));
-    return take_candidates(links, candidates, options, error);
+    return link_candidates_find(candidates, job, space, &search, error);
 }
 
 /* ---- Links ----------------------------------------------------------------------------------- */
@@ -266,20 +256,29 @@ static void keep_links(cog_links *links, const struct link_candidates *candidate
 
 /* Probabilities follow from the best links of all source documents, also for links one-to-one: the
  * links above a margin of 0 are the same, and decoys need not know who has taken what. */
-static cog_status decide_links(cog_links *links, struct job *job, const cog_link_options *options,
-                               const struct link_candidates *candidates, cog_error *error) {
+static cog_status decide_links(cog_links *links, const struct link_candidates *candidates,
+                               const cog_link_options *options, unsigned threads,
+                               cog_report *report, cog_error *error) {
     struct link_sample sample = {0};
     struct link_decision decision = {0};
     size_t hubs = options->hub_neighbours;
-    cog_status status =
-        link_sample_take(&sample, candidates, links->firsts, links->first_count,
-                         hubs < LINK_RIVALS ? hubs : LINK_RIVALS, job->threads, error);
+    cog_status status = link_sample_take(&sample, candidates, links->firsts, links->first_count,
+                                         hubs < LINK_RIVALS ? hubs : LINK_RIVALS, threads, error);
     THEN(status, link_decision_fit(&decision, &sample, options->precision, error));
     if (status == COG_OK)
-        keep_links(links, candidates, &decision, options, job->report);
+        keep_links(links, candidates, &decision, options, report);
     link_sample_free(&sample);
     link_decision_free(&decision);
     return status;
+}
+
+cog_status links_choose(cog_links *links, const struct link_candidates *candidates,
+                        const cog_link_options *options, unsigned threads, cog_report *report,
+                        cog_error *error) {
+    TRY(take_candidates(links, candidates, options, error));
+    TRY(decide_links(links, candidates, options, threads, report, error));
+    report_number(report, "links", (double)links->count);
+    return COG_OK;
 }
 
 static cog_status make_space(cog_links *links, struct job *job, cog_documents *const documents[2],
@@ -303,11 +302,10 @@ cog_status link_documents(cog_links *links, struct job *job, cog_documents *cons
     TRY(make_space(links, job, documents, lexicon, &options->projection, error));
     job_stage(job, "linking");
     struct link_candidates candidates = {0};
-    cog_status status = find_candidates(links, job, options, &candidates, error);
-    THEN(status, decide_links(links, job, options, &candidates, error));
+    cog_status status = find_candidates(&links->space, job, options, &candidates, error);
+    THEN(status, links_choose(links, &candidates, options, job->threads, job->report, error));
     link_candidates_free(&candidates);
     job_stage(job, NULL);
-    report_number(job->report, "links", (double)links->count);
     return status;
 }
 

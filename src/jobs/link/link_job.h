@@ -13,6 +13,7 @@
  * likely each is to be right, is estimated in every run: jobs/link/link_decision.h. */
 #pragma once
 
+#include "jobs/link/link_candidates.h"
 #include "jobs/link/link_space.h"
 #include "join/cosine/cosine_topk.h"
 
@@ -42,6 +43,11 @@ cog_status link_prepare(cog_links *links, struct job *job, cog_documents *const 
 cog_status link_documents(cog_links *links, struct job *job, cog_documents *const documents[2],
                           const struct lexicon *lexicon, const cog_link_options *options,
                           cog_error *error);
+/* The last step by itself: scores the candidates and keeps the links that the options ask for. The
+ * links are zeroed before. */
+cog_status links_choose(cog_links *links, const struct link_candidates *candidates,
+                        const cog_link_options *options, unsigned threads, cog_report *report,
+                        cog_error *error);
 void links_reset(cog_links *links);
 /* TSV, JSON lines or numpy records: from, to, similarity, score, probability. */
 cog_status links_write(const cog_links *links, cog_output_format format, const char *path,

@@ -1,0 +1,219 @@
+/* Batches: the public functions of cognate_batch.h that link two languages in steps: neighbours and
+ * the decision. */
+#include <math.h>
+#include <string.h>
+
+#include "api/arrow_table.h"
+#include "api/number_rows.h"
+#include "base/arguments.h"
+#include "base/threads.h"
+#include "jobs/link/link_block.h"
+#include "jobs/link/link_job.h"
+#include "jobs/link/link_options.h"
+#include "jobs/link/link_vectors.h"
+
+/* ---- Neighbours ------------------------------------------------------------------------------ */
+
+static cog_status take_search(const cog_link_options *options, struct link_search *search,
+                              cog_error *error) {
+    TRY(link_options_check(options, error));
+    if (!link_block_has_method(options->method))
+        return error_about(error, COG_ERR_USAGE, "method",
+                           "links in steps are found by the methods exact and flat");
+    *search = (struct link_search){.method = options->method, .options = options};
+    link_options_wanted(options, search->wanted);
+    return COG_OK;
+}
+
+cog_status cog_link_plan_of(const cog_link_options *options, cog_link_plan *plan,
+                            cog_error *error) {
+    struct link_search search;
+    TRY(check_given(plan, "plan", error));
+    TRY(take_search(options, &search, error));
+    for (int side = 0; side < 2; side++) {
+        plan->neighbours[side] = search.wanted[side];
+        plan->proposals[side] =
+            search.method == COG_METHOD_EXACT ? 0 : link_proposals(&search, side);
+    }
+    return COG_OK;
+}
+
+/* Entries as a matrix. */
+static cog_status take_vectors(const cog_number_rows *rows, const char *name,
+                               struct sparse_matrix *matrix, cog_error *error) {
+    const int64_t first = rows->count ? rows->offsets[0] : 0;
+    const size_t total = rows->count ? (size_t)(rows->offsets[rows->count] - first) : 0;
+    matrix->rows = rows->count;
+    TAKE_ZEROED(matrix->offsets, rows->count + 1, "vectors", error);
+    TAKE(matrix->columns, total, "vectors", error);
+    TAKE(matrix->values, total, "vectors", error);
+    for (size_t row = 0; row < rows->count; row++)
+        matrix->offsets[row + 1] = (uint64_t)(rows->offsets[row + 1] - first);
+    for (size_t row = 0; row < rows->count; row++)
+        for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++) {
+            const uint64_t entry = (uint64_t)rows->items[(size_t)first + i];
+            const uint32_t bits = (uint32_t)entry;
+            matrix->columns[i] = (uint32_t)(entry >> 32);
+            memcpy(&matrix->values[i], &bits, sizeof bits);
+            if (matrix->columns[i] == UINT32_MAX || !isfinite(matrix->values[i]) ||
+                (i > matrix->offsets[row] && matrix->columns[i] <= matrix->columns[i - 1]))
+                return error_set(error, COG_ERR_USAGE,
+                                 "%s: row %zu is no vector: give the entries as they were made",
+                                 name, row);
+            if (matrix->columns[i] >= matrix->column_count)
+                matrix->column_count = matrix->columns[i] + 1;
+        }
+    return COG_OK;
+}
+
+/* With the cosine in full: two rows whose cosines are one float have an order. The cosines of the
+ * method flat are floats on one machine, too. */
+static cog_status export_hits(const struct match_list *hits, const struct sparse_matrix blocks[2],
+                              bool exact, struct ArrowArrayStream *stream, cog_error *error) {
+    struct arrow_table table = {.rows = hits->count};
+    int64_t *queries = arrow_table_int64(&table, "query");
+    int64_t *rows = arrow_table_int64(&table, "row");
+    int32_t *distances = arrow_table_int32(&table, "distance");
+    double *similarities = arrow_table_double(&table, "similarity");
+    for (size_t i = 0; i < hits->count && similarities; i++) {
+        const struct match *hit = &hits->items[i];
+        queries[i] = hit->a;
+        rows[i] = hit->b;
+        distances[i] = (int32_t)hit->distance;
+        similarities[i] = exact ? sparse_row_dot(&blocks[0], hit->a, &blocks[1], hit->b)
+                                : (double)hit->similarity;
+    }
+    return arrow_table_finish(&table, stream, error);
+}
+
+cog_status cog_link_nearest(const cog_number_rows *queries, const cog_number_rows *rows, int side,
+                            const cog_link_options *options, const cog_run_options *run,
+                            struct ArrowArrayStream *stream, cog_error *error) {
+    struct link_search search;
+    struct sparse_matrix blocks[2] = {{0}};
+    struct match_list hits = {0};
+    TRY(check_given(stream, "stream", error));
+    TRY(link_side_check(side, error));
+    TRY(number_rows_check(queries, "queries", error));
+    TRY(number_rows_check(rows, "rows", error));
+    TRY(take_search(options, &search, error));
+    cog_status status = take_vectors(queries, "queries", &blocks[0], error);
+    THEN(status, take_vectors(rows, "rows", &blocks[1], error));
+    if (status == COG_OK) {
+        const uint32_t columns = blocks[0].column_count > blocks[1].column_count
+                                     ? blocks[0].column_count
+                                     : blocks[1].column_count;
+        blocks[0].column_count = blocks[1].column_count = columns;
+        status = link_block_nearest(blocks, &search, side, threads_resolve(run ? run->threads : 0),
+                                    &hits, error);
+    }
+    THEN(status, export_hits(&hits, blocks, search.method == COG_METHOD_EXACT, stream, error));
+    match_list_free(&hits);
+    sparse_matrix_free(&blocks[0]);
+    sparse_matrix_free(&blocks[1]);
+    return status;
+}
+
+/* ---- Decision -------------------------------------------------------------------------------- */
+
+static cog_status take_neighbours(const cog_link_neighbours *given, uint64_t others, size_t k,
+                                  struct cosine_neighbours *own, cog_error *error) {
+    const size_t documents = (size_t)given->documents;
+    size_t room;
+    if (documents)
+        TRY(offsets_check(given->offsets, documents, "neighbours", error));
+    if (!size_multiply(documents, k, &room))
+        return error_memory(error, SIZE_MAX, "neighbours");
+    *own = (struct cosine_neighbours){.queries = documents, .k = k};
+    TAKE_ZEROED(own->counts, documents, "neighbours", error);
+    TAKE(own->items, room, "neighbours", error);
+    for (size_t row = 0; row < documents; row++) {
+        size_t begin = (size_t)given->offsets[row];
+        size_t count = (size_t)given->offsets[row + 1] - begin;
+        count = count < k ? count : k;
+        for (size_t i = 0; i < count; i++) {
+            int64_t other = given->rows[begin + i];
+            if (other < 0 || (uint64_t)other >= others)
+                return error_set(error, COG_ERR_USAGE,
+                                 "neighbours: row %zu has the neighbour %lld, and there are %llu "
+                                 "documents",
+                                 row, (long long)other, (unsigned long long)others);
+            own->items[row * k + i] =
+                (struct cosine_neighbour){(uint32_t)other, (float)given->similarities[begin + i]};
+        }
+        own->counts[row] = (uint32_t)count;
+    }
+    return COG_OK;
+}
+
+static cog_status take_lengths(const cog_link_neighbours *given, float **lengths,
+                               cog_error *error) {
+    TAKE(*lengths, given->documents, "lengths", error);
+    for (uint64_t row = 0; row < given->documents; row++)
+        (*lengths)[row] = link_length(given->lengths[row]);
+    return COG_OK;
+}
+
+static cog_status export_links(const cog_links *links, struct ArrowArrayStream *stream,
+                               cog_error *error) {
+    struct arrow_table table = {.rows = links->count};
+    int64_t *from = arrow_table_int64(&table, "from"), *to = arrow_table_int64(&table, "to");
+    double *similarities = arrow_table_double(&table, "similarity");
+    double *scores = arrow_table_double(&table, "score");
+    double *probabilities = arrow_table_double(&table, "probability");
+    for (size_t i = 0; i < table.rows && probabilities; i++) {
+        const struct link *link = &links->items[i];
+        from[i] = link->from;
+        to[i] = link->to;
+        similarities[i] = (double)link->similarity;
+        scores[i] = (double)link->score;
+        probabilities[i] = (double)link->probability;
+    }
+    return arrow_table_finish(&table, stream, error);
+}
+
+static cog_status check_neighbours(const cog_link_neighbours *given, const char *name,
+                                   cog_error *error) {
+    TRY(check_given(given, name, error));
+    if (given->documents == 0)
+        return COG_OK;
+    if (given->documents >= UINT32_MAX)
+        return error_set(error, COG_ERR_USAGE, "%s: give fewer than 4 billion documents", name);
+    TRY(check_given(given->lengths, name, error));
+    TRY(check_given(given->offsets, name, error));
+    if (given->offsets[given->documents] == 0)
+        return COG_OK;
+    TRY(check_given(given->rows, name, error));
+    return check_given(given->similarities, name, error);
+}
+
+cog_status cog_link_decide(const cog_link_neighbours *from, const cog_link_neighbours *to,
+                           const cog_link_options *options, const cog_run_options *run,
+                           struct ArrowArrayStream *stream, cog_report *report, cog_error *error) {
+    const cog_link_neighbours *const sides[2] = {from, to};
+    struct link_search search;
+    struct link_candidates candidates = {0};
+    float *lengths[2] = {NULL, NULL};
+    cog_links links = {0};
+    struct job job;
+    TRY(check_neighbours(from, "from", error));
+    TRY(check_neighbours(to, "to", error));
+    TRY(check_given(stream, "stream", error));
+    TRY(take_search(options, &search, error));
+    job_begin(&job, run, report);
+    cog_status status =
+        take_neighbours(from, to->documents, search.wanted[0], &candidates.sides[0], error);
+    THEN(status,
+         take_neighbours(to, from->documents, search.wanted[1], &candidates.sides[1], error));
+    for (int side = 0; side < 2 && status == COG_OK; side++) {
+        status = take_lengths(sides[side], &lengths[side], error);
+        candidates.lengths[side] = lengths[side];
+    }
+    THEN(status, links_choose(&links, &candidates, options, job.threads, job.report, error));
+    THEN(status, export_links(&links, stream, error));
+    link_candidates_free(&candidates);
+    links_reset(&links);
+    FREE(lengths[0], lengths[1]);
+    job_end(&job);
+    return status;
+}
