@@ -16,7 +16,7 @@ static void statistics_release(PyObject *capsule) {
     cog_statistics_free(statistics_of(capsule));
 }
 
-static PyObject *statistics_hand_out(cog_statistics *statistics) {
+PyObject *statistics_hand_out(cog_statistics *statistics) {
     PyObject *capsule = PyCapsule_New(statistics, statistics_name, statistics_release);
     if (!capsule)
         cog_statistics_free(statistics);

@@ -128,8 +128,11 @@ cog_index *index_shown(struct index *index);
 /* ---- Functions ------------------------------------------------------------------------------- */
 
 extern PyMethodDef job_methods[], index_methods[], search_methods[], lexicon_methods[],
-    batch_methods[], set_batch_methods[], batch_join_methods[], seen_methods[], sketch_methods[];
+    batch_methods[], set_batch_methods[], batch_join_methods[], link_batch_methods[],
+    seen_methods[], sketch_methods[];
 /* NULL with an exception set if the object is no capsule of statistics. */
 cog_statistics *statistics_of(PyObject *capsule);
+/* A capsule that owns the statistics, which are freed if there is none. */
+PyObject *statistics_hand_out(cog_statistics *statistics);
 /* NULL with an exception set if the object is no capsule of a lexicon. */
 cog_lexicon *lexicon_of(PyObject *capsule);

@@ -4,9 +4,9 @@ Needs pyspark 4 and pyarrow on the driver. Executors need a Python, and the arch
 (`docs/spark.md`).
 """
 from ._archive import archive
-from ._jobs import clusters, dedup, pairs
+from ._jobs import clusters, dedup, link, pairs
 from ._plan import SparkPlan, plan
 from ._stages import Stage, Stages
 from .related import related
 
-__all__ = ["SparkPlan", "Stage", "Stages", "archive", "clusters", "dedup", "pairs", "plan", "related"]
+__all__ = ["SparkPlan", "Stage", "Stages", "archive", "clusters", "dedup", "link", "pairs", "plan", "related"]

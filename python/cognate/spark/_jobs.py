@@ -1,11 +1,12 @@
-"""The public functions: dedup, clusters and pairs of DataFrames."""
+"""The public functions: dedup, clusters, pairs and links of DataFrames."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypedDict, Unpack
 
 from .._inputs import TermOptions, WeightOptions
-from . import _dedup, _one_task, _sets, signatures
+from .._lexicon import Lexicon
+from . import _dedup, _link, _one_task, _sets, signatures
 from ._frames import Documents, numbered
 from ._stages import Stage, Stages
 
@@ -42,17 +43,31 @@ class CosineOptions(WeightOptions, total=False):
     recall_rows: int  #: rows that recall is measured by; 0: none
 
 
+class LinkJobOptions(_link.LinkOptions, total=False):
+    """Options of link. Terms are those of the lexicon."""
+    order: str
+    lang: str
+    work: str
+    resume: bool
+    data: str
+    progress: Progress
+    report: dict[str, Any]
+    block_rows: int  #: of a side that are compared with a block of the other in one task
+    partitions: int  #: of a shuffle (default: spark.sql.shuffle.partitions)
+
+
 class PairOptions(JobOptions, CosineOptions, total=False):
     """Options of pairs."""
 
 
 _TERMS = TermOptions.__annotations__.keys()
 _COSINE = {*CosineOptions.__annotations__, *WeightOptions.__annotations__}
+_LINK = {*_link.LinkOptions.__annotations__, "block_rows", "partitions"}
 _BOTH = {*JobOptions.__annotations__, *_TERMS}
 
 
-def _begin(spark: Any, options: Any, own: Iterable[str], where: str = "") -> Stages:
-    known = {*_BOTH, *own}
+def _begin(spark: Any, options: Any, own: Iterable[str], where: str = "", both: Iterable[str] = _BOTH) -> Stages:
+    known = {*both, *own}
     for name in options:
         if name not in known:
             raise TypeError(f"{name!r} is no option of this job{where}; there are {', '.join(sorted(known))}")
@@ -143,6 +158,27 @@ def pairs(a: Any, against: Any = None, text: str = "text", id: str = "id", *, th
         table = find_pairs(stages, sides, _rule(threshold, measure, options),
                            options.get("members_at_once", _one_task.MEMBERS_AT_ONCE)).selectExpr(
             "a", "b", "similarity", "cast(null as int) as distance")
+    _finish(stages, options)
+    return table
+
+
+def link(de: Any, en: Any, text: str = "text", id: str = "id", *, lexicon: Lexicon | str, one_to_one: bool = False,
+         precision: float | None = None, threshold: float | None = None, k: int | None = None,
+         method: Literal["exact", "flat"] = "exact", **options: Unpack[LinkJobOptions]) -> Any:
+    """The partner of each document of ``de`` among those of ``en``: from, to (ids), similarity, score, probability.
+
+    As `cognate.link` by the same method finds and decides them. ``de`` has the source language of the lexicon, which is a
+    Lexicon or the path of its file on the driver. Links are kept by the wanted precision (0.98) or, with a threshold, by
+    their cosine; k lists the k best of each document, whatever their probability.
+    """
+    own = {name: value for name, value in options.items() if name in _LINK}
+    settings = _link.settings_of(lexicon, one_to_one=one_to_one, precision=precision, threshold=threshold, k=k,
+                                 method=method, **own)
+    stages = _begin(de.sparkSession, options, (), both={*LinkJobOptions.__annotations__, *_LINK})
+    sides = [Documents(frame, text, id, options.get("order"), options.get("lang", "lang"), None, options.get("data"))
+             for frame in (de, en)]
+    documents, links = _link.find_links(stages, sides, settings)
+    table = _link.name_links(stages, documents, links)
     _finish(stages, options)
     return table
 

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from . import _archive, _dedup, _jobs, _log
+from . import _archive, _dedup, _jobs, _link, _log
 from ._files import Files
 from ._stages import Stages, hash_of
 from .related import find_related, grouped
@@ -47,6 +47,11 @@ def session_options(parser: argparse.ArgumentParser) -> None:
 def input_options(parser: argparse.ArgumentParser) -> None:
     """Options of jobs that read documents."""
     parser.add_argument("inputs", nargs="+", metavar="IN", help="files or folders: Parquet, JSON lines, text")
+    format_options(parser)
+
+
+def format_options(parser: argparse.ArgumentParser) -> None:
+    """How documents are read."""
     group = parser.add_argument_group("input")
     group.add_argument("--input-format", choices=["auto", "parquet", "jsonl", "txt"], default="auto",
                        help="default: by the extension")
@@ -148,6 +153,35 @@ def _pairs_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", choices=["exact", "window", "lsh", "flat"],
                         help="window, lsh or flat of the cosine (default: window); jaccard and containment are exact")
     _signature_options(parser)
+    session_options(parser)
+
+
+def _link_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--from", dest="source", nargs="+", required=True, metavar="IN",
+                        help="documents in the source language: files or folders of Parquet, JSON lines, text")
+    parser.add_argument("--to", dest="target", nargs="+", required=True, metavar="IN",
+                        help="documents in the target language")
+    parser.add_argument("--lexicon", required=True, metavar="FILE",
+                        help="translations of words, made by cognate lexicon; on this machine")
+    format_options(parser)
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="on this machine (default: standard output)")
+    parser.add_argument("--one-to-one", action="store_true", help="link each document at most once")
+    parser.add_argument("--precision", type=float, metavar="P", help="wanted share of right links (default: 0.98)")
+    parser.add_argument("-t", "--threshold", type=float, metavar="S", help="least cosine of a link (default: by --precision)")
+    parser.add_argument("-k", "--neighbours", type=int, metavar="N",
+                        help="list the N best of each document, likely or not")
+    parser.add_argument("--method", choices=["exact", "flat"], default="exact",
+                        help="exact: all cosines; flat: those of the nearest signatures (default: exact)")
+    parser.add_argument("--bits", type=int, metavar="N", help="flat: of a signature (default: 1024)")
+    parser.add_argument("--candidates", type=int, metavar="N", help="looked at for each document (default: 30)")
+    parser.add_argument("--hubs", dest="hub_neighbours", type=int, metavar="N",
+                        help="neighbours in the hubness correction; 0: none (default: 10)")
+    parser.add_argument("--probability", choices=["to-given-from", "from-given-to"], default="to-given-from",
+                        help="which of the lexicon's probabilities projects (default: to-given-from)")
+    parser.add_argument("--unknown", choices=["keep", "drop"], default="keep",
+                        help="words without a translation (default: keep)")
+    parser.add_argument("--linkers", metavar="LIST",
+                        help="letters that may join the parts of compounds (default: s,es,n,en,e)")
     session_options(parser)
 
 
@@ -322,6 +356,29 @@ def _run_pairs(arguments: argparse.Namespace) -> int:
 _PAIR_COLUMNS = ["a", "b", "similarity", "distance"]
 
 
+def _run_link(arguments: argparse.Namespace) -> int:
+    if arguments.method == "exact" and arguments.bits is not None:
+        raise ValueError("method exact has no --bits: leave it out")
+    own = {name: value for name in ("precision", "threshold", "bits", "candidates", "hub_neighbours", "linkers")
+           if (value := getattr(arguments, name)) is not None}
+    settings = _link.settings_of(arguments.lexicon, one_to_one=arguments.one_to_one, k=arguments.neighbours,
+                                 method=arguments.method, keep_unknown=arguments.unknown == "keep",
+                                 source_given_target=arguments.probability == "from-given-to", **own)
+    job = _Job(arguments)
+    sides = [job.files(arguments.source, "records-from"), job.files(arguments.target, "records-to")]
+    _, links = _link.find_links(job.stages, [files.documents() for files in sides], settings)
+    found = links.table
+    for side, files in zip(("from", "to"), sides, strict=True):
+        found = _named(found, {side: f"{side}_name"}, files.names(found.selectExpr(f"`{side}` as doc")))
+    columns = ["similarity", "score", "probability"]
+    count = _write_table(arguments.output, ["from", "to", *columns],
+                         found.orderBy("place").select("from_name", "to_name", *columns))
+    for notice in job.stages.report.get("notices", []):
+        print(f"cognate: {notice}", file=sys.stderr)
+    job.end()
+    return 0 if count else 1
+
+
 def _run_related(arguments: argparse.Namespace) -> int:
     settings = _signature_settings(arguments, arguments.method)
     given = _log.read_queries(arguments.queries) if arguments.queries else None
@@ -344,6 +401,7 @@ def _run_related(arguments: argparse.Namespace) -> int:
 COMMANDS = {
     "dedup": Command("removes near-duplicates, and writes the records that stay", _dedup_options, _run_dedup),
     "pairs": Command("similar pairs inside a collection, or between two", _pairs_options, _run_pairs),
+    "link": Command("the partner of each document in a collection of another language", _link_options, _run_link),
     "related": Command("pairs of queries of a log whose users clicked the same URLs", _related_options, _run_related),
     "archive": Command("writes the archive that brings this package to executors", _archive_options, _run_archive),
 }

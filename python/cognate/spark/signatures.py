@@ -55,12 +55,16 @@ def statistics_of(stages: Stages, documents: list[Stage], settings: Settings) ->
             own = map_partitions(stage.table, _collect, "data binary", terms)
             parts = own if parts is None else parts.union(own)
         merged = stages.table("statistics-parts", lambda: parts, documents, terms=terms)
-        frame, count = merged.table, merged.rows
-        while count > _MERGED_AT_ONCE:
-            count = -(-count // _MERGED_AT_ONCE)
-            frame = map_partitions(frame.repartition(count), _merge, "data binary")
-        return map_partitions(frame.coalesce(1), _merge, "data binary")
+        return merge_statistics(merged.table, merged.rows)
     return stages.table("statistics", make, documents, terms=terms)
+
+
+def merge_statistics(frame: Any, count: int) -> Any:
+    """One row with the merged statistics of ``count`` rows: data."""
+    while count > _MERGED_AT_ONCE:
+        count = -(-count // _MERGED_AT_ONCE)
+        frame = map_partitions(frame.repartition(count), _merge, "data binary")
+    return map_partitions(frame.coalesce(1), _merge, "data binary")
 
 
 def statistics_bytes(stage: Stage) -> bytes:

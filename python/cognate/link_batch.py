@@ -1,0 +1,126 @@
+"""The steps of `link` one by one, for programs that spread it over machines (`cognate.spark.link`).
+
+Side 0 has the documents of the lexicon's source language, side 1 those of its target language. The steps: the terms of
+the documents (`terms`), which merge to what is known of a side (`Side`); a `Projector` from both; the lengths of all
+rows, whose mean the vectors need; vectors; the nearest rows of the other side, between blocks of rows (`nearest`); the
+decision (`decide`). They give what `cognate.link` computes, bit for bit.
+"""
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from . import _cognate
+from ._inputs import Array, Documents, InputOptions, RunOptions, open_documents, report_of, split
+from ._lexicon import Lexicon
+from ._table import Table
+from .batch import Statistics
+
+__all__ = ["Languages", "Lists", "Neighbours", "Plan", "Projector", "Side", "Terms", "decide", "mean_length", "nearest",
+           "plan", "terms"]
+
+#: Rows as lists of numbers: offsets, one more than there are rows, and the items of all rows, int64.
+Lists = tuple[Array, Array]
+#: Documents that name the language of their side, that of the other side, a third one.
+Languages = tuple[int, int, int]
+
+
+class ReadOptions(InputOptions, RunOptions, total=False):
+    """Options of terms."""
+
+
+class Terms(NamedTuple):
+    """What the documents of a side, or of a part of it, have."""
+    statistics: Statistics  #: those of parts merge
+    languages: Languages  #: those of parts add up
+    rows: Table  #: row, terms (the hash and the frequency of each term by turns)
+    words: Table  #: word: those that the lexicon does not know, each once; of side 1 none
+
+
+def terms(documents: Documents, lexicon: Lexicon, side: int, **options: Unpack[ReadOptions]) -> Terms:
+    """The terms of the documents of a side."""
+    read, _, run = split(options)
+    handle = open_documents(documents, read)
+    statistics, languages, rows, words, text = _cognate.link_terms(handle, lexicon._handle, side, run)
+    return Terms(Statistics(statistics), languages, Table(rows, text, _cognate.documents_skipped(handle)),
+                 Table(words, {}, []))
+
+
+class Side(NamedTuple):
+    """What is known of all documents of a side."""
+    statistics: Statistics
+    languages: Languages
+    words: tuple[Array, Array] = (np.zeros(1, np.int64), np.zeros(0, np.uint8))  #: offsets and bytes, of side 0
+
+
+class Projector:
+    """From terms to vectors over the terms of the target language. It does one thing at a time."""
+
+    def __init__(self, lexicon: Lexicon, source: Side, target: Side, *, threads: int = 0, **options: Any):
+        offsets, words = np.ascontiguousarray(source.words[0], np.int64), np.ascontiguousarray(source.words[1], np.uint8)
+        self._handle, text = _cognate.link_projector(
+            lexicon._handle, source.statistics._handle, source.languages, target.statistics._handle, target.languages,
+            words, offsets, len(offsets) - 1, options, {"threads": threads})
+        #: How many terms are known.
+        self.report = report_of(text)
+
+    def lengths(self, side: int, rows: Lists) -> Array:
+        """The lengths of rows of terms."""
+        offsets, items, count = _lists(rows)
+        result = np.empty(count, np.float64)
+        _cognate.link_lengths(self._handle, side, offsets, items, count, result)
+        return result
+
+    def vectors(self, side: int, rows: Lists, mean: float) -> Table:
+        """The vectors of rows of terms: entries (the column above the bits of a float)."""
+        return Table(_cognate.link_vectors(self._handle, side, *_lists(rows), mean), {}, [])
+
+
+def mean_length(total: float, rows: int) -> float:
+    """From the sum of the lengths of all rows of a side, added in the order of the input."""
+    return total / rows if total > 0 else 1.0
+
+
+class Plan(NamedTuple):
+    """How many neighbours the decision looks at."""
+    neighbours: tuple[int, int]  #: of a row of either side
+    proposals: tuple[int, int]  #: the method flat chooses them among so many of the nearest by distance; exact: 0
+
+
+def plan(**options: Any) -> Plan:
+    """The options are those of `cognate.link`; the methods are exact and flat.
+
+    >>> from cognate import link_batch
+    >>> link_batch.plan(method="flat")
+    Plan(neighbours=(30, 10), proposals=(128, 128))
+    """
+    return Plan(*_cognate.link_plan(options))
+
+
+def nearest(queries: Lists, rows: Lists, side: int, *, threads: int = 0, **options: Any) -> Table:
+    """The nearest of some rows of the other side to each vector of a part of a side: query, row, distance, similarity."""
+    table, text = _cognate.link_nearest(*_lists(queries), *_lists(rows), side, options, {"threads": threads})
+    return Table(table, text, [])
+
+
+class Neighbours(NamedTuple):
+    """The nearest rows of the other side, the nearest first: of row i those from offsets[i] to offsets[i + 1] - 1."""
+    offsets: Array
+    rows: Array
+    similarities: Array
+
+
+def decide(source: Neighbours, target: Neighbours, *, threads: int = 0, **options: Any) -> Table:
+    """The links: from, to, similarity, score, probability."""
+    arrays = []
+    for side in (source, target):
+        arrays += [len(side.offsets) - 1, *(np.ascontiguousarray(values, kind) for values, kind in
+                                            zip(side, (np.int64, np.int64, np.float64), strict=True))]
+    table, text = _cognate.link_decide(*arrays, options, {"threads": threads})
+    return Table(table, text, [])
+
+
+def _lists(rows: Lists) -> tuple[Array, Array, int]:
+    offsets, items = (np.ascontiguousarray(part, np.int64) for part in rows)
+    return offsets, items, len(offsets) - 1

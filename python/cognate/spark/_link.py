@@ -1,0 +1,448 @@
+"""Links between two languages on a cluster, as `cognate link` finds and decides them.
+
+The stages, from documents with their rows (places in the order of the input): terms of both sides, with statistics,
+unknown words and languages that merge; the mean lengths of the rows, added in the order of the input; vectors over the
+terms of the target language; the nearest rows of the other side, for both sides, by brute force between blocks of rows;
+the decision, which one task makes from the neighbours of all documents. Every number is that of one machine.
+"""
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
+
+import numpy as np
+
+from .. import link_batch
+from .._lexicon import Lexicon
+from ..batch import Statistics
+from ._arrow import Array, batch_of, lists, map_batches, map_partitions, numbers, packed, run_starts, runs
+from ._frames import Documents
+from ._rows import documents_in
+from ._stages import Stage, Stages, hash_of
+from ._tables import _block_of, blocks_of
+from .signatures import merge_statistics
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Method = Literal["exact", "flat"]
+#: Rows of a block: every block of one side meets every block of the other.
+BLOCK_ROWS = 10_000
+#: Weighted terms below which the links of a document are weak, as on one machine.
+_SHORT_TERMS = 5
+_PROJECTION = ("source_given_target", "keep_unknown", "linkers", "k1", "b")
+#: What the report of the decision says, of the report of one machine.
+_DECIDED = ("wanted_precision", "partnerless_share", "least_margin", "expected_precision", "expected_precision_low",
+            "expected_precision_high", "expected_recall", "expected_recall_low", "expected_recall_high", "links")
+
+
+class LinkOptions(TypedDict, total=False):
+    """Options of link that the program has, too."""
+    bits: int  #: of the signatures of the method flat
+    candidates: int  #: looked at for each source document
+    hub_neighbours: int
+    source_given_target: bool
+    keep_unknown: bool
+    linkers: str
+    k1: float
+    b: float
+
+
+class Settings(NamedTuple):
+    """What decides the links, in addition to the data."""
+    options: dict[str, Any]  #: of the C library
+    lexicon: Lexicon
+    block_rows: int = BLOCK_ROWS
+    partitions: int | None = None
+
+    def projection(self) -> dict[str, Any]:
+        return {name: value for name, value in self.options.items() if name in _PROJECTION}
+
+
+def settings_of(lexicon: Any, *, one_to_one: bool = False, precision: float | None = None,
+                threshold: float | None = None, k: int | None = None, method: str = "exact",
+                block_rows: int = BLOCK_ROWS, partitions: int | None = None,
+                **options: Unpack[LinkOptions]) -> Settings:
+    """The settings, checked. The lexicon may be a path."""
+    if method not in ("exact", "flat"):
+        raise ValueError(f"method {method!r}: on a cluster links are found by the methods exact and flat")
+    if sum(rule is not None for rule in (precision, threshold)) > 1 or (k is not None and precision is not None):
+        raise ValueError("links are kept by one rule: precision, threshold, or the k best of each document")
+    given: dict[str, Any] = {"one_to_one": one_to_one, "precision": precision, "threshold": threshold,
+                             "per_document": k, "calibrated": None if threshold is None else False, "method": method,
+                             **options}
+    own = {name: value for name, value in given.items() if value is not None}
+    if block_rows < 1:
+        raise ValueError(f"blocks of {block_rows} rows: give 1 or more")
+    link_batch.plan(**own)
+    return Settings(own, lexicon if isinstance(lexicon, Lexicon) else Lexicon.open(lexicon), block_rows, partitions)
+
+
+# ---- Terms -----------------------------------------------------------------------------------------------------------
+
+#: Rows of documents; and for each partition a row with statistics and languages, and rows of unknown words.
+_TERMS = "side int, row long, terms binary, data binary, languages array<long>, word string"
+_BAGS = "row is not null"
+
+
+def read_terms(stages: Stages, documents: list[Stage], lexicon: Lexicon) -> Stage:
+    """The terms of both sides."""
+    data = lexicon.to_bytes()
+
+    def make() -> Any:
+        first, second = (map_partitions(stage.table, _read, _TERMS, data, side) for side, stage in enumerate(documents))
+        return first.union(second)
+    measures = {f"language_{side}_{number}": f"sum(if(side = {side}, languages[{number}], 0))"
+                for side in (0, 1) for number in range(3)}
+    measures.update({f"documents_{side}": f"count_if(side = {side} and {_BAGS})" for side in (0, 1)})
+    return stages.table("link-terms", make, documents, measures, lexicon=lexicon.checksum)
+
+
+def _read(batches: Iterator[pyarrow.RecordBatch], lexicon: bytes, side: int) -> Iterator[pyarrow.Table]:
+    import pyarrow
+    opened, statistics, languages, words = _lexicon(lexicon), None, np.zeros(3, np.int64), []
+    for rows in batches:
+        with documents_in(rows) as (documents, _):
+            own = link_batch.terms(documents, opened, side, threads=1)
+        table = pyarrow.table(own.rows)
+        places = numbers(table, "row")
+        yield _terms_table(len(places), side=np.full(len(places), side, np.int32), row=numbers(rows, "row")[places],
+                           terms=packed(table["terms"]))
+        languages += own.languages
+        words.append(pyarrow.table(own.words)["word"].cast(pyarrow.string()))
+        if statistics is None:
+            statistics = own.statistics
+        else:
+            statistics.merge(own.statistics)
+    if statistics is None:
+        return
+    kind = pyarrow.list_(pyarrow.int64())
+    yield _terms_table(1, side=np.full(1, side, np.int32), data=[statistics.to_bytes()],
+                       languages=pyarrow.array([languages.tolist()], kind))
+    known = pyarrow.chunked_array([chunk for part in words for chunk in part.chunks], pyarrow.string()).unique()
+    yield _terms_table(len(known), side=np.full(len(known), side, np.int32), word=known)
+
+
+def _terms_table(rows: int, **columns: Any) -> pyarrow.Table:
+    import pyarrow
+    kinds = {"side": pyarrow.int32(), "row": pyarrow.int64(), "terms": pyarrow.binary(), "data": pyarrow.binary(),
+             "languages": pyarrow.list_(pyarrow.int64()), "word": pyarrow.string()}
+    return pyarrow.table({name: columns.get(name, pyarrow.nulls(rows, kind)) for name, kind in kinds.items()})
+
+
+_opened: dict[str, tuple[Any, Any]] = {}
+
+
+def _lexicon(data: bytes) -> Lexicon:
+    """Opened once in a process."""
+    if "lexicon" not in _opened or _opened["lexicon"][0] != data:
+        _opened["lexicon"] = (data, Lexicon.from_bytes(data))
+    opened: Lexicon = _opened["lexicon"][1]
+    return opened
+
+
+# ---- Vectors ---------------------------------------------------------------------------------------------------------
+
+class Knowledge(NamedTuple):
+    """What a projector is made from; it travels to the executors."""
+    key: str
+    lexicon: bytes
+    statistics: tuple[bytes, bytes]
+    languages: tuple[link_batch.Languages, link_batch.Languages]
+    words: tuple[Array, Array]  #: offsets and bytes
+    options: dict[str, Any]
+
+    def projector(self, threads: int = 1) -> link_batch.Projector:
+        """Made once in a process."""
+        if "projector" not in _opened or _opened["projector"][0] != self.key:
+            _opened.pop("projector", None)
+            sides = [link_batch.Side(Statistics.from_bytes(self.statistics[side]), self.languages[side],
+                                     *([self.words] if side == 0 else [])) for side in (0, 1)]
+            made = link_batch.Projector(_lexicon(self.lexicon), *sides, threads=threads, **self.options)
+            _opened["projector"] = (self.key, made)
+        projector: link_batch.Projector = _opened["projector"][1]
+        return projector
+
+
+def know(terms: Stage, settings: Settings) -> Knowledge:
+    """Merges what the parts of both sides have."""
+    from pyspark.sql import functions as f
+    parts = [terms.table.filter(f"data is not null and side = {side}").select("data") for side in (0, 1)]
+    merged = [merge_statistics(part, part.count()).select(f.lit(side).alias("side"), "data")
+              for side, part in enumerate(parts)]
+    found = {row["side"]: bytes(row["data"]) for row in merged[0].union(merged[1]).collect()}
+    words = terms.table.filter("word is not null").select("word").distinct().toArrow()["word"]
+    own = settings.projection()
+    return Knowledge(hash_of(terms.hash, own), settings.lexicon.to_bytes(), _both(found, settings.lexicon),
+                     (_languages(terms, 0), _languages(terms, 1)), _strings(words), own)
+
+
+def _both(found: dict[int, bytes], lexicon: Lexicon) -> tuple[bytes, bytes]:
+    """Statistics of both sides, also of one without documents."""
+    first, second = (found[side] if side in found else link_batch.terms([], lexicon, side).statistics.to_bytes()
+                     for side in (0, 1))
+    return first, second
+
+
+def _languages(terms: Stage, side: int) -> link_batch.Languages:
+    own, other, third = (int(terms.facts[f"language_{side}_{number}"] or 0) for number in range(3))
+    return own, other, third
+
+
+def _strings(words: pyarrow.ChunkedArray) -> tuple[Array, Array]:
+    import pyarrow
+    array = pyarrow.concat_arrays([chunk.cast(pyarrow.large_string()) for chunk in words.chunks]) if len(
+        words) else pyarrow.array([], pyarrow.large_string())
+    _, offsets, data = array.buffers()
+    ends = np.frombuffer(offsets, np.int64)[array.offset:array.offset + len(array) + 1] if offsets else np.zeros(1, np.int64)
+    begin, end = int(ends[0]), int(ends[-1])
+    return ends - begin, np.frombuffer(data, np.uint8)[begin:end] if end > begin else np.zeros(0, np.uint8)
+
+
+def mean_lengths(stages: Stages, terms: Stage, knowledge: Knowledge) -> dict[int, float]:
+    """The mean length of the rows of each side: one task adds them in the order of the input."""
+    def make() -> Any:
+        lengths = map_batches(terms.table.filter(_BAGS).select("side", "row", "terms"), _lengths,
+                              "side int, row long, length double", knowledge)
+        return map_partitions(lengths.repartition(1).sortWithinPartitions("side", "row"), _sums,
+                              "side int, rows long, total double")
+    stage = stages.table("link-lengths", make, [terms], **knowledge.options)
+    return {row["side"]: link_batch.mean_length(row["total"], row["rows"]) for row in stage.table.collect()}
+
+
+def _sides(rows: pyarrow.RecordBatch) -> Iterator[tuple[int, pyarrow.RecordBatch]]:
+    import pyarrow
+    side = numbers(rows, "side")
+    for number in (0, 1):
+        own = np.flatnonzero(side == number)
+        if len(own):
+            yield number, rows.take(pyarrow.array(own))
+
+
+def _lengths(rows: pyarrow.RecordBatch, knowledge: Knowledge) -> Any:
+    import pyarrow
+    parts = [batch_of(side=own.column("side"), row=own.column("row"),
+                      length=knowledge.projector().lengths(side, lists(own, "terms"))) for side, own in _sides(rows)]
+    return pyarrow.Table.from_batches(parts)
+
+
+def _sums(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """Sums of lengths, one number after the other as one machine adds them: accumulate does that, sum does not."""
+    totals, counts = np.zeros(2), np.zeros(2, np.int64)
+    for rows in batches:
+        for side, own in _sides(rows):
+            values = numbers(own, "length")
+            totals[side] = np.add.accumulate(np.concatenate(([totals[side]], values)))[-1]
+            counts[side] += len(values)
+    yield batch_of(side=np.arange(2, dtype=np.int32), rows=counts, total=totals)
+
+
+def make_vectors(stages: Stages, terms: Stage, knowledge: Knowledge, means: dict[int, float]) -> Stage:
+    """The vectors of both sides: side, row, vector (int64 entries as bytes)."""
+    def make() -> Any:
+        return map_batches(terms.table.filter(_BAGS).select("side", "row", "terms"), _vectors,
+                           "side int, row long, vector binary", knowledge, means)
+    return stages.table("link-vectors", make, [terms], {"short": f"count_if(octet_length(vector) < {8 * _SHORT_TERMS})"},
+                        **knowledge.options)
+
+
+def _vectors(rows: pyarrow.RecordBatch, knowledge: Knowledge, means: dict[int, float]) -> Any:
+    import pyarrow
+    parts = []
+    for side, own in _sides(rows):
+        made = pyarrow.table(knowledge.projector().vectors(side, lists(own, "terms"), means[side]))
+        parts.append(batch_of(side=own.column("side"), row=own.column("row"), vector=packed(made["entries"])))
+    return pyarrow.Table.from_batches(parts)
+
+
+# ---- Neighbours ------------------------------------------------------------------------------------------------------
+
+#: Hits travel as bytes, those of a row together: Spark moves bytes many times as fast as rows of numbers.
+_HIT = np.dtype([("similarity", "<f8"), ("row", "<i8"), ("distance", "<i4")])
+_FOUND = "side int, row long, hits binary"
+
+
+def find_neighbours(stages: Stages, vectors: Stage, rows: tuple[int, int], settings: Settings) -> Stage:
+    """The nearest rows of the other side of each row: side, row, hits (the nearest first)."""
+    options = {name: value for name, value in settings.options.items() if name not in _PROJECTION}
+    searched = {name: value for name, value in options.items() if name in ("method", "bits")}
+    plan = link_batch.plan(**options)
+    blocks = tuple(blocks_of(count, settings.block_rows) for count in rows)
+    partitions = settings.partitions or int(stages.spark.conf.get("spark.sql.shuffle.partitions"))
+
+    def make() -> Any:
+        cells = map_batches(vectors.table, _place, "cell int, side int, row long, vector binary", blocks)
+        together = cells.repartition(min(partitions, blocks[0] * blocks[1]), "cell").sortWithinPartitions(
+            "cell", "side", "row")
+        found = map_partitions(together, _nearest, _FOUND, options)
+        if blocks != (1, 1):
+            found = found.repartition(partitions, "side", "row").sortWithinPartitions("side", "row")
+        return map_partitions(found, _best, _FOUND, plan)
+    stages.note(comparisons=rows[0] * rows[1], cells=blocks[0] * blocks[1])
+    return stages.table("link-neighbours", make, [vectors], plan=list(plan), blocks=list(blocks), **searched)
+
+
+def _place(rows: pyarrow.RecordBatch, blocks: tuple[int, int]) -> Any:
+    """Gives each row the cells that it belongs to: its block, with every block of the other side."""
+    import pyarrow
+    side, row = numbers(rows, "side"), numbers(rows, "row")
+    own = _block_of(row, np.where(side == 0, blocks[0], blocks[1]))
+    count = np.where(side == 0, blocks[1], blocks[0])
+    places = np.repeat(np.arange(len(row)), count)
+    other = np.arange(len(places)) - np.repeat(np.cumsum(count) - count, count)
+    cell = np.where(side[places] == 0, own[places] * blocks[1] + other, other * blocks[1] + own[places])
+    taken = rows.take(pyarrow.array(places))
+    return taken.add_column(0, "cell", pyarrow.array(cell.astype(np.int32)))
+
+
+def _nearest(batches: Iterator[pyarrow.RecordBatch], options: dict[str, Any]) -> Iterator[pyarrow.RecordBatch]:
+    for table in runs(batches, ["cell"], rows=1):
+        starts = run_starts(table, ["cell"])
+        for begin, end in zip(starts, [*starts[1:], table.num_rows], strict=True):
+            yield from _nearest_in(table.slice(int(begin), int(end - begin)), options)
+
+
+def _nearest_in(cell: pyarrow.Table, options: dict[str, Any]) -> Iterator[pyarrow.RecordBatch]:
+    """The rows of a cell come side by side, each side by row."""
+    first = int((numbers(cell, "side") == 0).sum())
+    halves = [cell.slice(0, first), cell.slice(first)]
+    vectors = [lists(half, "vector") for half in halves]
+    rows = [numbers(half, "row") for half in halves]
+    for side in (0, 1):
+        found = link_batch.nearest(vectors[side], vectors[1 - side], side, threads=1, **options)
+        hits = np.empty(len(found), _HIT)
+        hits["row"], hits["distance"] = rows[1 - side][found["row"]], found["distance"]
+        hits["similarity"] = found["similarity"]
+        if len(hits):
+            yield _packed_hits(side, rows[side], found["query"], hits)
+
+
+def _packed_hits(side: int, rows: Array, query: Array, hits: Array) -> pyarrow.RecordBatch:
+    """A row for each query that has hits. Hits come by query, which are places in ``rows``."""
+    import pyarrow
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    ends = np.append(starts, len(hits)).astype(np.int64) * _HIT.itemsize
+    data = pyarrow.Array.from_buffers(pyarrow.large_binary(), len(starts), [None, pyarrow.py_buffer(ends),
+                                                                            pyarrow.py_buffer(hits.tobytes())])
+    return batch_of(side=np.full(len(starts), side, np.int32), row=rows[query[starts]],
+                    hits=data if ends[-1] >= 1 << 31 else data.cast(pyarrow.binary()))
+
+
+def _best(batches: Iterator[pyarrow.RecordBatch], plan: link_batch.Plan) -> Iterator[pyarrow.RecordBatch]:
+    """The first hits of each row among those of all cells."""
+    for table in runs(batches, ["side", "row"], rows=20_000):
+        hits, lengths = _unpacked(table)
+        starts = run_starts(table, ["side", "row"])
+        run = np.repeat(np.repeat(np.arange(len(starts)), np.diff([*starts, table.num_rows])), lengths)
+        side, row = numbers(table, "side")[starts], numbers(table, "row")[starts]
+        for number in (0, 1):
+            own = np.flatnonzero((side == number)[run])
+            chosen, group = _first(hits[own], run[own], plan.neighbours[number], plan.proposals[number])
+            if len(chosen):
+                yield _packed_hits(number, row, group, chosen)
+
+
+def _first(hits: Array, group: Array, most: int, proposals: int) -> tuple[Array, Array]:
+    if proposals:
+        order = np.lexsort((hits["row"], hits["distance"], group))
+        hits, group = _cut(hits[order], group[order], proposals)
+        above = hits["similarity"] > 0
+        hits, group = hits[above], group[above]
+    order = np.lexsort((hits["row"], -hits["similarity"], group))
+    return _cut(hits[order], group[order], most)
+
+
+def _cut(hits: Array, group: Array, most: int) -> tuple[Array, Array]:
+    """At most so many of each group, which come together."""
+    kept = np.arange(len(group)) - np.searchsorted(group, group) < most
+    return hits[kept], group[kept]
+
+
+def _unpacked(table: pyarrow.Table) -> tuple[Array, Array]:
+    """The hits of all rows, and how many each row has."""
+    import pyarrow
+    column = table["hits"].combine_chunks().cast(pyarrow.large_binary())
+    if isinstance(column, pyarrow.ChunkedArray):
+        column = pyarrow.concat_arrays(column.chunks)
+    _, offsets, data = column.buffers()
+    ends = np.frombuffer(offsets, np.int64)[column.offset:column.offset + len(column) + 1]
+    hits = np.frombuffer(data, np.uint8)[int(ends[0]):int(ends[-1])].view(_HIT)
+    return hits, np.diff(ends) // _HIT.itemsize
+
+
+# ---- The decision ----------------------------------------------------------------------------------------------------
+
+#: ``place``: the links of a document stand the best first.
+_LINKS = "place long, `from` long, `to` long, similarity double, score double, probability double"
+
+
+def decide(stages: Stages, neighbours: Stage, rows: tuple[int, int], settings: Settings) -> Stage:
+    """The links of rows: place, from, to, similarity, score, probability. One task decides."""
+    options = {name: value for name, value in settings.options.items() if name not in _PROJECTION}
+
+    def make() -> Any:
+        together = neighbours.table.repartition(1).sortWithinPartitions("side", "row")
+        return map_partitions(together, _decide, _LINKS + ", report string", rows, options)
+    stage = stages.table("link-decision", make, [neighbours], {"report": "max(report)"}, rows=list(rows), **options)
+    report = json.loads(stage.facts["report"] or "{}")
+    stages.note(**{name: report[name] for name in _DECIDED if name in report},
+                **({"notices": report["notices"]} if report.get("notices") else {}))
+    return Stage(stage.table.filter("report is null").drop("report"), stage.hash, stage.facts)
+
+
+def _decide(batches: Iterator[pyarrow.RecordBatch], documents: tuple[int, int],
+            options: dict[str, Any]) -> Iterator[pyarrow.Table]:
+    import pyarrow
+    held = list(batches)
+    if not held:
+        return
+    table = pyarrow.Table.from_batches(held)
+    first = int((numbers(table, "side") == 0).sum())
+    halves = [table.slice(0, first), table.slice(first)]
+    queries = [numbers(half, "row") for half in halves]
+    hits = [_unpacked(half) if half.num_rows else (np.empty(0, _HIT), np.empty(0, np.int64)) for half in halves]
+    # Rows may have gaps, and documents without a neighbour have no row: the others are numbered on from 0.
+    known = [np.unique(np.concatenate((queries[side], hits[1 - side][0]["row"]))) for side in (0, 1)]
+    sides = []
+    for side in (0, 1):
+        found, lengths = hits[side]
+        counts = np.zeros(documents[side], np.int64)
+        counts[np.searchsorted(known[side], queries[side])] = lengths
+        sides.append(link_batch.Neighbours(np.concatenate(([0], np.cumsum(counts))),
+                                           np.searchsorted(known[1 - side], found["row"]), found["similarity"]))
+    made = link_batch.decide(*sides, threads=1, **options)
+    links = {"place": np.arange(len(made)), "from": known[0][made["from"]], "to": known[1][made["to"]]}
+    links.update({name: made[name] for name in ("similarity", "score", "probability")})
+    yield pyarrow.table({**links, "report": pyarrow.nulls(len(made), pyarrow.string())})
+    yield pyarrow.table({**{name: pyarrow.nulls(1, pyarrow.array(values).type) for name, values in links.items()},
+                         "report": pyarrow.array([json.dumps(made.report)])})
+
+
+# ---- The job ---------------------------------------------------------------------------------------------------------
+
+def find_links(stages: Stages, sides: list[Documents], settings: Settings) -> tuple[list[Stage], Stage]:
+    """Numbered documents, and the links of their rows."""
+    documents = [side.rows(stages, f"documents-{number}") for number, side in enumerate(sides)]
+    terms = read_terms(stages, documents, settings.lexicon)
+    rows = int(terms.facts["documents_0"]), int(terms.facts["documents_1"])
+    stages.note(method=settings.options["method"], from_documents=rows[0], to_documents=rows[1])
+    knowledge = know(terms, settings)
+    report = knowledge.projector(threads=0).report  # refuses sides that were exchanged
+    stages.note(**{name: report[name] for name in ("known_terms", "split_terms", "unknown_terms") if name in report})
+    _opened.pop("projector")
+    vectors = make_vectors(stages, terms, knowledge, mean_lengths(stages, terms, knowledge))
+    stages.note(short_documents=int(vectors.facts["short"]))
+    neighbours = find_neighbours(stages, vectors, rows, settings)
+    return documents, decide(stages, neighbours, rows, settings)
+
+
+def name_links(stages: Stages, documents: list[Stage], links: Stage) -> Any:
+    """Links of ids in place of rows."""
+    first = documents[0].table.selectExpr("row as from_row", "id as `from`")
+    second = documents[1].table.selectExpr("row as to_row", "id as `to`")
+
+    def make() -> Any:
+        return links.table.withColumnsRenamed({"from": "from_row", "to": "to_row"}).join(first, "from_row").join(
+            second, "to_row").select("from", "to", "similarity", "score", "probability")
+    return stages.table("links", make, [links, *documents]).table

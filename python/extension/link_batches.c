@@ -1,0 +1,308 @@
+/* Links between two languages in steps: terms, projector, vectors, nearest rows, decision. */
+#include "module.h"
+
+/* ---- Terms ----------------------------------------------------------------------------------- */
+
+struct terms_job {
+    struct job job;
+    cog_documents *documents;
+    const cog_lexicon *lexicon;
+    int side;
+    cog_link_terms terms;
+};
+
+static cog_status terms_work(struct job *job) {
+    struct terms_job *own = (struct terms_job *)job;
+    return cog_link_terms_read(own->documents, own->lexicon, own->side, &job->run, &own->terms,
+                               job->report, &job->error);
+}
+
+/* link_terms(documents, lexicon, side, run): statistics, three numbers of languages, table of rows,
+ * table of words, report. */
+static PyObject *link_terms(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *lexicon, *run, *result = NULL;
+    struct terms_job job = {.job = {.work = terms_work}};
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOiO!", &capsule, &lexicon, &job.side, &PyDict_Type, &run))
+        return NULL;
+    struct documents *documents = documents_of(capsule);
+    if (!documents || !(job.lexicon = lexicon_of(lexicon)))
+        return NULL;
+    job.documents = documents->handle;
+    if (job_run(&job.job, run, false)) {
+        PyObject *statistics = statistics_hand_out(job.terms.statistics);
+        PyObject *rows = table_of_stream(&job.terms.rows);
+        PyObject *words = table_of_stream(&job.terms.words);
+        PyObject *report = job_report(&job.job);
+        if (statistics && rows && words && report)
+            result =
+                Py_BuildValue("O(KKK)OOO", statistics, (unsigned long long)job.terms.languages[0],
+                              (unsigned long long)job.terms.languages[1],
+                              (unsigned long long)job.terms.languages[2], rows, words, report);
+        Py_XDECREF(statistics);
+        Py_XDECREF(rows);
+        Py_XDECREF(words);
+        Py_XDECREF(report);
+    }
+    job_end(&job.job);
+    return result;
+}
+
+/* ---- Vectors --------------------------------------------------------------------------------- */
+
+static const char projector_name[] = "cognate.link_projector";
+
+static cog_link_projector *projector_of(PyObject *capsule) {
+    return PyCapsule_GetPointer(capsule, projector_name);
+}
+
+static void projector_release(PyObject *capsule) {
+    cog_link_projector_free(projector_of(capsule));
+}
+
+struct projector_job {
+    struct job job;
+    const cog_lexicon *lexicon;
+    cog_link_side sides[2];
+    cog_projection_options options;
+    cog_link_projector *projector;
+};
+
+static cog_status projector_work(struct job *job) {
+    struct projector_job *own = (struct projector_job *)job;
+    return cog_link_projector_create(own->lexicon, &own->sides[0], &own->sides[1], &own->options,
+                                     &job->run, &own->projector, job->report, &job->error);
+}
+
+static PyObject *hand_out_projector(struct projector_job *job) {
+    PyObject *capsule = PyCapsule_New(job->projector, projector_name, projector_release);
+    if (!capsule)
+        cog_link_projector_free(job->projector);
+    PyObject *report = capsule ? job_report(&job->job) : NULL;
+    PyObject *result = report ? PyTuple_Pack(2, capsule, report) : NULL;
+    Py_XDECREF(capsule);
+    Py_XDECREF(report);
+    return result;
+}
+
+/* A side as (statistics, three numbers of languages). */
+static bool take_side(PyObject *statistics, const unsigned long long languages[3],
+                      cog_link_side *side) {
+    for (int i = 0; i < 3; i++)
+        side->languages[i] = languages[i];
+    side->statistics = statistics_of(statistics);
+    return side->statistics != NULL;
+}
+
+/* link_projector(lexicon, statistics and languages of both sides, bytes of the words, offsets of
+ * the words, words, options, run): capsule, report. */
+static PyObject *link_projector(PyObject *self, PyObject *arguments) {
+    PyObject *lexicon, *statistics[2], *words, *offsets, *dictionary, *run, *result = NULL;
+    unsigned long long languages[2][3];
+    Py_ssize_t count;
+    Py_buffer views[2] = {{0}};
+    struct projector_job job = {.job = {.work = projector_work}};
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OO(KKK)O(KKK)OOnO!O!", &lexicon, &statistics[0],
+                          &languages[0][0], &languages[0][1], &languages[0][2], &statistics[1],
+                          &languages[1][0], &languages[1][1], &languages[1][2], &words, &offsets,
+                          &count, &PyDict_Type, &dictionary, &PyDict_Type, &run))
+        return NULL;
+    cog_projection_options_init(&job.options);
+    const struct field_set sets[] = {{projection_fields, &job.options}, {NULL, NULL}};
+    if (!(job.lexicon = lexicon_of(lexicon)) ||
+        !take_side(statistics[0], languages[0], &job.sides[0]) ||
+        !take_side(statistics[1], languages[1], &job.sides[1]) ||
+        !options_take(dictionary, sets, NULL, NULL) ||
+        !buffer_of(offsets, (count + 1) * 8, false, "offsets of words", &views[0]))
+        return NULL;
+    const int64_t *at = views[0].buf;
+    if (buffer_of(words, (Py_ssize_t)at[count], false, "words", &views[1])) {
+        job.sides[0].words = views[1].buf;
+        job.sides[0].word_offsets = at;
+        job.sides[0].word_count = (size_t)count;
+        if (job_run(&job.job, run, false))
+            result = hand_out_projector(&job);
+        job_end(&job.job);
+    }
+    buffers_release(views, 2);
+    return result;
+}
+
+/* Offsets and items of rows, as two buffers of int64. */
+static bool take_rows(PyObject *offsets, PyObject *items, Py_ssize_t count, Py_buffer views[2],
+                      cog_number_rows *rows) {
+    if (!buffer_of(offsets, (count + 1) * 8, false, "offsets of rows", &views[0]))
+        return false;
+    const int64_t *at = views[0].buf;
+    if (!buffer_of(items, (Py_ssize_t)at[count] * 8, false, "items of rows", &views[1]))
+        return false;
+    *rows = (cog_number_rows){at, views[1].buf, (size_t)count};
+    return true;
+}
+
+/* link_lengths(projector, side, offsets, terms, rows, lengths) */
+static PyObject *link_lengths(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *offsets, *items, *lengths;
+    int side;
+    Py_ssize_t count;
+    Py_buffer views[3] = {{0}};
+    cog_number_rows rows;
+    cog_error error = {0};
+    cog_status status = COG_OK;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OiOOnO", &capsule, &side, &offsets, &items, &count, &lengths))
+        return NULL;
+    cog_link_projector *projector = projector_of(capsule);
+    bool good = projector && take_rows(offsets, items, count, views, &rows) &&
+                buffer_of(lengths, count * 8, true, "lengths", &views[2]);
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS status =
+            cog_link_lengths(projector, side, &rows, views[2].buf, &error);
+        Py_END_ALLOW_THREADS
+    }
+    buffers_release(views, 3);
+    if (!good)
+        return NULL;
+    return status == COG_OK ? Py_NewRef(Py_None) : raise_error(&error);
+}
+
+/* link_vectors(projector, side, offsets, terms, rows, mean length): table. */
+static PyObject *link_vectors(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *offsets, *items;
+    int side;
+    double mean_length;
+    Py_ssize_t count;
+    Py_buffer views[2] = {{0}};
+    cog_number_rows rows;
+    struct ArrowArrayStream stream;
+    cog_error error = {0};
+    cog_status status = COG_OK;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OiOOnd", &capsule, &side, &offsets, &items, &count,
+                          &mean_length))
+        return NULL;
+    cog_link_projector *projector = projector_of(capsule);
+    bool good = projector && take_rows(offsets, items, count, views, &rows);
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS status =
+            cog_link_vectors(projector, side, &rows, mean_length, &stream, &error);
+        Py_END_ALLOW_THREADS
+    }
+    buffers_release(views, 2);
+    if (!good)
+        return NULL;
+    return status == COG_OK ? table_of_stream(&stream) : raise_error(&error);
+}
+
+/* ---- Neighbours and the decision ------------------------------------------------------------- */
+
+static bool take_options(PyObject *dictionary, cog_link_options *options) {
+    cog_link_options_init(options);
+    const struct field_set sets[] = {
+        {link_fields, options}, {projection_fields, &options->projection}, {NULL, NULL}};
+    return options_take(dictionary, sets, &options->knobs, &options->method);
+}
+
+/* link_plan(options): neighbours of both sides, proposals of both sides. */
+static PyObject *link_plan(PyObject *self, PyObject *dictionary) {
+    cog_link_options options;
+    cog_link_plan plan;
+    cog_error error = {0};
+    (void)self;
+    if (!take_options(dictionary, &options))
+        return NULL;
+    if (cog_link_plan_of(&options, &plan, &error) != COG_OK)
+        return raise_error(&error);
+    return Py_BuildValue(
+        "(KK)(KK)", (unsigned long long)plan.neighbours[0], (unsigned long long)plan.neighbours[1],
+        (unsigned long long)plan.proposals[0], (unsigned long long)plan.proposals[1]);
+}
+
+struct nearest_job {
+    struct job job;
+    cog_number_rows queries, rows;
+    int side;
+    cog_link_options options;
+    struct ArrowArrayStream stream;
+};
+
+static cog_status nearest_work(struct job *job) {
+    struct nearest_job *own = (struct nearest_job *)job;
+    return cog_link_nearest(&own->queries, &own->rows, own->side, &own->options, &job->run,
+                            &own->stream, &job->error);
+}
+
+/* link_nearest(offsets, entries and rows of the queries, of the others, side, options, run): table,
+ * report. */
+static PyObject *link_nearest(PyObject *self, PyObject *arguments) {
+    PyObject *offsets[2], *items[2], *dictionary, *run, *result = NULL;
+    Py_ssize_t counts[2];
+    Py_buffer views[4] = {{0}};
+    struct nearest_job job = {.job = {.work = nearest_work}};
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOnOOniO!O!", &offsets[0], &items[0], &counts[0], &offsets[1],
+                          &items[1], &counts[1], &job.side, &PyDict_Type, &dictionary, &PyDict_Type,
+                          &run))
+        return NULL;
+    if (take_options(dictionary, &job.options) &&
+        take_rows(offsets[0], items[0], counts[0], views, &job.queries) &&
+        take_rows(offsets[1], items[1], counts[1], views + 2, &job.rows))
+        result = job_table(&job.job, job_run(&job.job, run, false), &job.stream);
+    buffers_release(views, 4);
+    return result;
+}
+
+struct decide_job {
+    struct job job;
+    cog_link_neighbours sides[2];
+    cog_link_options options;
+    struct ArrowArrayStream stream;
+};
+
+static cog_status decide_work(struct job *job) {
+    struct decide_job *own = (struct decide_job *)job;
+    return cog_link_decide(&own->sides[0], &own->sides[1], &own->options, &job->run, &own->stream,
+                           job->report, &job->error);
+}
+
+static bool take_neighbours(PyObject *const objects[3], Py_ssize_t documents, Py_buffer views[3],
+                            cog_link_neighbours *side) {
+    if (!buffer_of(objects[0], (documents + 1) * 8, false, "offsets of neighbours", &views[0]))
+        return false;
+    const int64_t *at = views[0].buf;
+    for (int i = 1; i < 3; i++)
+        if (!buffer_of(objects[i], (Py_ssize_t)at[documents] * 8, false, "neighbours", &views[i]))
+            return false;
+    *side = (cog_link_neighbours){(uint64_t)documents, at, views[1].buf, views[2].buf};
+    return true;
+}
+
+/* link_decide(documents, offsets, rows and similarities of the first side, of the second, options,
+ * run): table, report. */
+static PyObject *link_decide(PyObject *self, PyObject *arguments) {
+    PyObject *objects[2][3], *dictionary, *run, *result = NULL;
+    Py_ssize_t documents[2];
+    Py_buffer views[6] = {{0}};
+    struct decide_job job = {.job = {.work = decide_work}};
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "nOOOnOOOO!O!", &documents[0], &objects[0][0], &objects[0][1],
+                          &objects[0][2], &documents[1], &objects[1][0], &objects[1][1],
+                          &objects[1][2], &PyDict_Type, &dictionary, &PyDict_Type, &run))
+        return NULL;
+    if (take_options(dictionary, &job.options) &&
+        take_neighbours(objects[0], documents[0], views, &job.sides[0]) &&
+        take_neighbours(objects[1], documents[1], views + 3, &job.sides[1]))
+        result = job_table(&job.job, job_run(&job.job, run, false), &job.stream);
+    buffers_release(views, 6);
+    return result;
+}
+
+PyMethodDef link_batch_methods[] = {{"link_terms", link_terms, METH_VARARGS, NULL},
+                                    {"link_projector", link_projector, METH_VARARGS, NULL},
+                                    {"link_lengths", link_lengths, METH_VARARGS, NULL},
+                                    {"link_vectors", link_vectors, METH_VARARGS, NULL},
+                                    {"link_plan", link_plan, METH_O, NULL},
+                                    {"link_nearest", link_nearest, METH_VARARGS, NULL},
+                                    {"link_decide", link_decide, METH_VARARGS, NULL},
+                                    {0}};

@@ -1,0 +1,116 @@
+"""Links between two languages: those of one machine, for every number of partitions and blocks."""
+import json
+import random
+import subprocess
+
+import pytest
+
+import cognate
+import cognate.spark
+from cognate.spark import _program
+
+PROGRAM = cognate.__path__[0] + "/cognate-program"
+NOUNS = {"Haus": "house", "Buch": "book", "Hund": "dog", "Garten": "garden", "Straße": "street", "Wasser": "water",
+         "Berg": "mountain", "Wald": "forest", "Schiff": "ship", "Vogel": "bird", "Lampe": "lamp", "Brot": "bread"}
+VERBS = {"sieht": "sees", "sucht": "seeks", "findet": "finds", "kauft": "buys"}
+
+
+def write_side(path, texts, lang):
+    """JSON lines, with records that are no documents among them."""
+    with open(path, "w", encoding="utf-8") as file:
+        for number, text in enumerate(texts):
+            file.write(json.dumps({"id": f"{lang}-{number}", "text": text, "lang": lang}) + "\n")
+            if number % 40 == 3:
+                file.write("{}\n")
+
+
+@pytest.fixture(scope="module")
+def collections(tmp_path_factory):
+    """Translations in another order, with compounds and words that no lexicon knows; some have no partner or no words."""
+    folder = tmp_path_factory.mktemp("languages")
+    pairs = [(f"der {a} {v} das {b}", f"the {NOUNS[a]} {VERBS[v]} the {NOUNS[b]}")
+             for a in NOUNS for b in NOUNS for v in VERBS if a != b]
+    cognate.Lexicon.train(pairs, "de", "en").save(folder / "de-en.lex")
+    draw = random.Random(4)
+    words, names = list(NOUNS), [f"Qu{draw.randrange(10**6)}" for _ in range(200)]
+    german, english = [], []
+    for number in range(400):
+        text = [draw.choice(words) for _ in range(draw.randint(4, 20))]
+        own = draw.sample(names, 3) if number % 3 else []
+        german.append(" ".join([*text, *own, text[0] + text[-1].lower()]) if number % 50 else "")
+        if number % 7:
+            english.append(" ".join([*(NOUNS[word] for word in text), *own, NOUNS[text[0]], NOUNS[text[-1]]]))
+    draw.shuffle(english)
+    write_side(folder / "de.jsonl", german, "de")
+    write_side(folder / "en.jsonl", english, "en")
+    return folder
+
+
+def one_machine(folder, *arguments):
+    """The lines of the program's result, and its statistics."""
+    done = subprocess.run([PROGRAM, "link", "--from", "de.jsonl", "--to", "en.jsonl", "--lexicon", "de-en.lex", "--quiet",
+                           "--stats", "stats.json", *map(str, arguments)], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines(), json.loads((folder / "stats.json").read_text())
+
+
+def rows_of(lines):
+    return sorted(tuple(line.split("\t")) for line in lines[1:])
+
+
+REPORTED = ("from_documents", "to_documents", "known_terms", "split_terms", "unknown_terms", "short_documents", "links",
+            "wanted_precision", "expected_precision", "expected_recall_low")
+
+
+@pytest.mark.parametrize("arguments, options", [
+    (["--method", "exact"], {"block_rows": 90, "partitions": 3}),
+    pytest.param(["--method", "flat", "--one-to-one", "--precision", 0.9],
+                 {"method": "flat", "one_to_one": True, "precision": 0.9, "block_rows": 150, "partitions": 5},
+                 marks=pytest.mark.long)])
+def test_links_of_one_machine(spark, collections, arguments, options):
+    expected, stats = one_machine(collections, *arguments)
+    frames = [spark.read.json(str(collections / name)).dropna(subset=["text"]).withColumnRenamed("id", "name")
+              .repartition(3) for name in ("de.jsonl", "en.jsonl")]
+    frames = [frame.selectExpr("name as id", "text", "lang", "cast(split(name, '-')[1] as int) as place")
+              for frame in frames]
+    report = {}
+    found = cognate.spark.link(*frames, lexicon=str(collections / "de-en.lex"), order="place", report=report, **options)
+    rows = sorted((row["from"], row["to"], *(f"{row[name]:.6f}" for name in ("similarity", "score", "probability")))
+                  for row in found.collect())
+    assert len(rows) > 200 and rows == rows_of(expected)
+    for name in REPORTED:
+        assert report[name] == pytest.approx(stats[name], rel=1e-12), name
+    assert report["cells"] > 4 and report["shuffled_bytes"] > 0
+
+
+def test_the_command_line(spark, cluster, archive, collections, tmp_path):
+    expected, _ = one_machine(collections, "--method", "flat", "-k", 3)
+    arguments = ["link", "--from", collections / "de.jsonl", "--to", collections / "en.jsonl", "--lexicon",
+                 collections / "de-en.lex", "--method", "flat", "-k", 3, "-o", tmp_path / "links.tsv", "--stats", tmp_path / "stats.json",
+                 "--master", cluster.url, "--archive", archive, "--quiet"]
+    assert _program.main([str(argument) for argument in arguments]) == 0
+    assert (tmp_path / "links.tsv").read_text().splitlines() == expected and len(expected) > 1000
+    assert json.loads((tmp_path / "stats.json").read_text())["cells"] == 1
+
+
+@pytest.mark.long
+def test_exchanged_sides_are_refused(spark, collections):
+    frames = [spark.read.json(str(collections / name)) for name in ("en.jsonl", "de.jsonl")]
+    with pytest.raises(ValueError, match="exchange the sides"):
+        cognate.spark.link(*frames, lexicon=cognate.Lexicon.open(collections / "de-en.lex"))
+
+
+def test_wrong_options_are_refused(spark, collections, capsys):
+    frame = spark.createDataFrame([("x", "one text")], "id string, text string")
+    lexicon = str(collections / "de-en.lex")
+    with pytest.raises(TypeError, match="'tokens' is no option"):
+        cognate.spark.link(frame, frame, lexicon=lexicon, tokens="chars")
+    with pytest.raises(ValueError, match="methods exact and flat"):
+        cognate.spark.link(frame, frame, lexicon=lexicon, method="lists")
+    with pytest.raises(ValueError, match="one rule"):
+        cognate.spark.link(frame, frame, lexicon=lexicon, threshold=0.3, precision=0.9)
+    for more, message in ((["--bits", "64"], "method exact has no --bits"), (["-k", "3", "--one-to-one"], "not one-to-one"),
+                          (["--lexicon", "nowhere"], "nowhere")):
+        given = ["link", "--from", "a.jsonl", "--to", "b.jsonl", "--lexicon", lexicon, "--master", "spark://no.such.host:1"]
+        assert _program.main([*given, *more]) == 2
+        assert message in capsys.readouterr().err

@@ -1,0 +1,140 @@
+"""The steps of link one by one: the links of one call, bit for bit, for any parts."""
+import random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import cognate
+from cognate import batch, link_batch
+
+NOUNS = {"Haus": "house", "Buch": "book", "Hund": "dog", "Garten": "garden", "Straße": "street", "Wasser": "water",
+         "Berg": "mountain", "Wald": "forest", "Schiff": "ship", "Vogel": "bird", "Lampe": "lamp", "Brot": "bread"}
+VERBS = {"sieht": "sees", "sucht": "seeks", "findet": "finds", "kauft": "buys"}
+
+
+@pytest.fixture(scope="module", name="lexicon")
+def train():
+    pairs = [(f"der {a} {v} das {b}", f"the {NOUNS[a]} {VERBS[v]} the {NOUNS[b]}")
+             for a in NOUNS for b in NOUNS for v in VERBS if a != b]
+    return cognate.Lexicon.train(pairs, "de", "en")
+
+
+@pytest.fixture(scope="module", name="sides")
+def make_sides():
+    """Translations, with compounds and words that no lexicon knows; some have no partner, and some no words."""
+    draw = random.Random(4)
+    words, names = list(NOUNS), [f"Qu{draw.randrange(10**6)}" for _ in range(150)]
+    sides = [], []
+    for number in range(300):
+        text = [draw.choice(words) for _ in range(draw.randint(4, 20))]
+        own = draw.sample(names, 3) if number % 3 else []
+        german = [*text, *own, text[0] + text[-1].lower()]
+        english = [*(NOUNS[word] for word in text), *own, NOUNS[text[0]], NOUNS[text[-1]]]
+        sides[0].append(" ".join(german) if number % 50 else "")
+        sides[1].append(" ".join(english) if number % 7 else " ".join(draw.choice(list(NOUNS.values())) for _ in range(9)))
+    return sides
+
+
+def of_parts(texts, lexicon, side, parts):
+    """What is known of a side, and its rows of terms, read in parts."""
+    known = [link_batch.terms(texts[part::parts], lexicon, side) for part in range(parts)]
+    statistics = known[0].statistics
+    for part in known[1:]:
+        statistics.merge(part.statistics)
+    words = sorted({word for part in known for word in part.words["word"]})
+    data = "".join(words).encode()
+    offsets = np.cumsum([0, *(len(word.encode()) for word in words)])
+    languages = tuple(int(total) for total in np.sum([part.languages for part in known], axis=0))
+    rows = [None] * len(texts)
+    for part, own in enumerate(known):
+        for place, items in zip(own.rows["row"], own.rows["terms"], strict=True):
+            rows[int(place) * parts + part] = items
+    return link_batch.Side(statistics, languages, (offsets, np.frombuffer(data, np.uint8))), rows
+
+
+def packed(rows):
+    return np.cumsum([0, *map(len, rows)]), np.concatenate([*rows, np.empty(0, np.int64)])
+
+
+def by_steps(lexicon, sides, parts, **options):
+    """The links, with every step on parts of the rows."""
+    known = [of_parts(texts, lexicon, side, parts) for side, texts in enumerate(sides)]
+    projector = link_batch.Projector(lexicon, *(side for side, _ in known))
+    vectors = []
+    for side, (_, rows) in enumerate(known):
+        lengths = np.concatenate([projector.lengths(side, packed(rows[at:at + 70])) for at in range(0, len(rows), 70)])
+        mean = link_batch.mean_length(sum(lengths.tolist()), len(rows))
+        made = [projector.vectors(side, packed(rows[at:at + 50]), mean)["entries"] for at in range(0, len(rows), 50)]
+        vectors.append(np.concatenate(made))
+    plan = link_batch.plan(**options)
+    neighbours = []
+    for side in (0, 1):
+        other, found = vectors[1 - side], []
+        for block in range(parts):
+            table = link_batch.nearest(packed(vectors[side]), packed(other[block::parts]), side, **options)
+            found += zip(table["query"], table["distance"], table["similarity"], table["row"] * parts + block, strict=True)
+        own = [[] for _ in vectors[side]]
+        for query, distance, similarity, row in found:
+            own[query].append((distance, -similarity, row))
+        if plan.proposals[side]:
+            own = [[hit for hit in sorted(hits, key=lambda hit: (hit[0], hit[2]))[:plan.proposals[side]] if hit[1] < 0]
+                   for hits in own]
+        own = [sorted(hits, key=lambda hit: hit[1:])[:plan.neighbours[side]] for hits in own]
+        neighbours.append(link_batch.Neighbours(np.cumsum([0, *map(len, own)]), [hit[2] for hits in own for hit in hits],
+                                                [-hit[1] for hits in own for hit in hits]))
+    return link_batch.decide(*neighbours, **options)
+
+
+@pytest.mark.parametrize("parts, options", [
+    (1, {"method": "exact"}), (4, {"method": "exact", "one_to_one": True}), (3, {"method": "flat", "bits": 256}),
+    (2, {"method": "flat", "bits": 128, "calibrated": False, "threshold": 0.2}),
+    (2, {"method": "exact", "per_document": 40, "hub_neighbours": 0})])
+def test_steps_give_the_links_of_one_call(lexicon, sides, parts, options):
+    names = {"per_document": "k"}
+    whole = cognate.link(*sides, lexicon=lexicon,
+                         **{names.get(name, name): value for name, value in options.items() if name != "calibrated"})
+    steps = by_steps(lexicon, sides, parts, **options)
+    assert len(whole) > 150
+    for name in ("from", "to", "similarity", "score", "probability"):
+        assert (steps[name] == whole[name]).all(), name
+    for name in ("links", "expected_precision", "expected_recall_low"):
+        assert steps.report.get(name) == whole.report.get(name)
+
+
+def test_terms_of_parts_are_those_of_the_whole(lexicon, sides):
+    (whole, rows), (parts, other) = (of_parts(sides[0], lexicon, 0, count) for count in (1, 5))
+    assert whole.statistics.to_bytes() == parts.statistics.to_bytes()
+    assert all((a == b).all() for a, b in zip(rows, other, strict=True))
+    assert bytes(whole.words[1]) == bytes(parts.words[1]) and len(whole.words[0]) > 100
+    with pytest.raises(ValueError, match="do not merge: side"):
+        whole.statistics.merge(link_batch.terms(sides[1], lexicon, 1).statistics)
+
+
+def test_what_does_not_fit_is_refused(lexicon, sides):
+    known = [link_batch.terms(texts, lexicon, side) for side, texts in enumerate(sides)]
+    good = [link_batch.Side(part.statistics, part.languages) for part in known]
+    with pytest.raises(ValueError, match="first side are not of this lexicon: side"):
+        link_batch.Projector(lexicon, *good[::-1])
+    with pytest.raises(ValueError, match="first side are not of this lexicon"):
+        link_batch.Projector(lexicon, link_batch.Side(batch.Statistics.collect(sides[0]), (0, 0, 0)), good[1])
+    exchanged = pa.table({"text": sides[0], "lang": ["en"] * len(sides[0])})
+    wrong = link_batch.terms(exchanged, lexicon, 0)
+    with pytest.raises(ValueError, match="exchange the sides"):
+        link_batch.Projector(lexicon, link_batch.Side(wrong.statistics, wrong.languages), good[1])
+    projector = link_batch.Projector(lexicon, *good)
+    with pytest.raises(ValueError, match="side 2"):
+        projector.lengths(2, packed([]))
+    with pytest.raises(ValueError, match="mean length of 0"):
+        projector.vectors(0, packed([]), 0)
+    with pytest.raises(ValueError, match="ends before it begins"):
+        projector.lengths(0, (np.array([0, 4, 2]), np.zeros(2, np.int64)))
+    with pytest.raises(ValueError, match="methods exact and flat"):
+        link_batch.plan(method="lists")
+    falling = packed([np.array([5 << 32, 4 << 32])])
+    with pytest.raises(ValueError, match="queries: row 0 is no vector"):
+        link_batch.nearest(falling, packed([]), 0, method="exact")
+    none = link_batch.Neighbours([0, 0], [], [])
+    with pytest.raises(ValueError, match="neighbour 3, and there are 1"):
+        link_batch.decide(link_batch.Neighbours([0, 1], [3], [0.5]), none, method="exact")
+    assert len(link_batch.decide(none, none, method="exact")) == 0
