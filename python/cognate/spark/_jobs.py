@@ -171,7 +171,7 @@ def link(de: Any, en: Any, text: str = "text", id: str = "id", *, lexicon: Lexic
     Lexicon or the path of its file on the driver. Links are kept by the wanted precision (0.98) or, with a threshold, by
     their cosine; k lists the k best of each document, whatever their probability.
     """
-    own = {name: value for name, value in options.items() if name in _LINK}
+    own: dict[str, Any] = {name: value for name, value in options.items() if name in _LINK}
     settings = _link.settings_of(lexicon, one_to_one=one_to_one, precision=precision, threshold=threshold, k=k,
                                  method=method, **own)
     stages = _begin(de.sparkSession, options, (), both={*LinkJobOptions.__annotations__, *_LINK})

@@ -7,6 +7,7 @@ the decision, which one task makes from the neighbours of all documents. Every n
 """
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
@@ -172,10 +173,11 @@ def know(terms: Stage, settings: Settings) -> Knowledge:
     merged = [merge_statistics(part, part.count()).select(f.lit(side).alias("side"), "data")
               for side, part in enumerate(parts)]
     found = {row["side"]: bytes(row["data"]) for row in merged[0].union(merged[1]).collect()}
-    words = terms.table.filter("word is not null").select("word").distinct().toArrow()["word"]
-    own = settings.projection()
-    return Knowledge(hash_of(terms.hash, own), settings.lexicon.to_bytes(), _both(found, settings.lexicon),
-                     (_languages(terms, 0), _languages(terms, 1)), _strings(words), own)
+    words = _strings(terms.table.filter("word is not null").select("word").distinct().orderBy("word").toArrow()["word"])
+    lexicon, own = settings.lexicon.to_bytes(), settings.projection()
+    statistics = _both(found, settings.lexicon)
+    key = hash_of(own, [hashlib.sha256(bytes(part)).hexdigest() for part in (lexicon, *statistics, *words)])
+    return Knowledge(key, lexicon, statistics, (_languages(terms, 0), _languages(terms, 1)), words, own)
 
 
 def _both(found: dict[int, bytes], lexicon: Lexicon) -> tuple[bytes, bytes]:

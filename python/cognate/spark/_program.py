@@ -104,11 +104,13 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def write_stats(arguments: argparse.Namespace, report: dict[str, Any]) -> None:
-    """Writes the report where --stats wants it."""
+    """Writes the report where --stats wants it. It appears under its name when it is whole."""
     if arguments.stats:
-        with open(arguments.stats, "w", encoding="utf-8") as file:
+        temporary = f"{arguments.stats}.{os.getpid()}.tmp"
+        with open(temporary, "w", encoding="utf-8") as file:
             json.dump(report, file, indent=1)
             file.write("\n")
+        os.replace(temporary, arguments.stats)
 
 
 # ---- The archive -----------------------------------------------------------------------------------------------------
@@ -167,7 +169,8 @@ def _link_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="on this machine (default: standard output)")
     parser.add_argument("--one-to-one", action="store_true", help="link each document at most once")
     parser.add_argument("--precision", type=float, metavar="P", help="wanted share of right links (default: 0.98)")
-    parser.add_argument("-t", "--threshold", type=float, metavar="S", help="least cosine of a link (default: by --precision)")
+    parser.add_argument("-t", "--threshold", type=float, metavar="S",
+                        help="least cosine of a link (default: by --precision)")
     parser.add_argument("-k", "--neighbours", type=int, metavar="N",
                         help="list the N best of each document, likely or not")
     parser.add_argument("--method", choices=["exact", "flat"], default="exact",

@@ -86,8 +86,8 @@ def test_links_of_one_machine(spark, collections, arguments, options):
 def test_the_command_line(spark, cluster, archive, collections, tmp_path):
     expected, _ = one_machine(collections, "--method", "flat", "-k", 3)
     arguments = ["link", "--from", collections / "de.jsonl", "--to", collections / "en.jsonl", "--lexicon",
-                 collections / "de-en.lex", "--method", "flat", "-k", 3, "-o", tmp_path / "links.tsv", "--stats", tmp_path / "stats.json",
-                 "--master", cluster.url, "--archive", archive, "--quiet"]
+                 collections / "de-en.lex", "--method", "flat", "-k", 3, "-o", tmp_path / "links.tsv", "--stats",
+                 tmp_path / "stats.json", "--master", cluster.url, "--archive", archive, "--quiet"]
     assert _program.main([str(argument) for argument in arguments]) == 0
     assert (tmp_path / "links.tsv").read_text().splitlines() == expected and len(expected) > 1000
     assert json.loads((tmp_path / "stats.json").read_text())["cells"] == 1
