@@ -106,6 +106,7 @@ def nearest(queries: Lists, rows: Lists, side: int, *, threads: int = 0, **optio
 
 class Neighbours(NamedTuple):
     """The nearest rows of the other side, the nearest first: of row i those from offsets[i] to offsets[i + 1] - 1."""
+    lengths: Array  #: of all rows of this side, as the projector gives them
     offsets: Array
     rows: Array
     similarities: Array
@@ -116,7 +117,7 @@ def decide(source: Neighbours, target: Neighbours, *, threads: int = 0, **option
     arrays = []
     for side in (source, target):
         arrays += [len(side.offsets) - 1, *(np.ascontiguousarray(values, kind) for values, kind in
-                                            zip(side, (np.int64, np.int64, np.float64), strict=True))]
+                                            zip(side, (np.float64, np.int64, np.int64, np.float64), strict=True))]
     table, text = _cognate.link_decide(*arrays, options, {"threads": threads})
     return Table(table, text, [])
 

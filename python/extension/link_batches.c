@@ -266,35 +266,38 @@ static cog_status decide_work(struct job *job) {
                            job->report, &job->error);
 }
 
-static bool take_neighbours(PyObject *const objects[3], Py_ssize_t documents, Py_buffer views[3],
+static bool take_neighbours(PyObject *const objects[4], Py_ssize_t documents, Py_buffer views[4],
                             cog_link_neighbours *side) {
-    if (!buffer_of(objects[0], (documents + 1) * 8, false, "offsets of neighbours", &views[0]))
+    if (!buffer_of(objects[0], documents * 8, false, "lengths of documents", &views[0]) ||
+        !buffer_of(objects[1], (documents + 1) * 8, false, "offsets of neighbours", &views[1]))
         return false;
-    const int64_t *at = views[0].buf;
-    for (int i = 1; i < 3; i++)
+    const int64_t *at = views[1].buf;
+    for (int i = 2; i < 4; i++)
         if (!buffer_of(objects[i], (Py_ssize_t)at[documents] * 8, false, "neighbours", &views[i]))
             return false;
-    *side = (cog_link_neighbours){(uint64_t)documents, at, views[1].buf, views[2].buf};
+    *side =
+        (cog_link_neighbours){(uint64_t)documents, views[0].buf, at, views[2].buf, views[3].buf};
     return true;
 }
 
-/* link_decide(documents, offsets, rows and similarities of the first side, of the second, options,
- * run): table, report. */
+/* link_decide(documents, lengths, offsets, rows and similarities of the first side, of the second,
+ * options, run): table, report. */
 static PyObject *link_decide(PyObject *self, PyObject *arguments) {
-    PyObject *objects[2][3], *dictionary, *run, *result = NULL;
+    PyObject *objects[2][4], *dictionary, *run, *result = NULL;
     Py_ssize_t documents[2];
-    Py_buffer views[6] = {{0}};
+    Py_buffer views[8] = {{0}};
     struct decide_job job = {.job = {.work = decide_work}};
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "nOOOnOOOO!O!", &documents[0], &objects[0][0], &objects[0][1],
-                          &objects[0][2], &documents[1], &objects[1][0], &objects[1][1],
-                          &objects[1][2], &PyDict_Type, &dictionary, &PyDict_Type, &run))
+    if (!PyArg_ParseTuple(arguments, "nOOOOnOOOOO!O!", &documents[0], &objects[0][0],
+                          &objects[0][1], &objects[0][2], &objects[0][3], &documents[1],
+                          &objects[1][0], &objects[1][1], &objects[1][2], &objects[1][3],
+                          &PyDict_Type, &dictionary, &PyDict_Type, &run))
         return NULL;
     if (take_options(dictionary, &job.options) &&
         take_neighbours(objects[0], documents[0], views, &job.sides[0]) &&
-        take_neighbours(objects[1], documents[1], views + 3, &job.sides[1]))
+        take_neighbours(objects[1], documents[1], views + 4, &job.sides[1]))
         result = job_table(&job.job, job_run(&job.job, run, false), &job.stream);
-    buffers_release(views, 6);
+    buffers_release(views, 8);
     return result;
 }
 

@@ -61,12 +61,13 @@ def by_steps(lexicon, sides, parts, **options):
     """The links, with every step on parts of the rows."""
     known = [of_parts(texts, lexicon, side, parts) for side, texts in enumerate(sides)]
     projector = link_batch.Projector(lexicon, *(side for side, _ in known))
-    vectors = []
+    vectors, sizes = [], []
     for side, (_, rows) in enumerate(known):
         lengths = np.concatenate([projector.lengths(side, packed(rows[at:at + 70])) for at in range(0, len(rows), 70)])
         mean = link_batch.mean_length(sum(lengths.tolist()), len(rows))
         made = [projector.vectors(side, packed(rows[at:at + 50]), mean)["entries"] for at in range(0, len(rows), 50)]
         vectors.append(np.concatenate(made))
+        sizes.append(lengths)
     plan = link_batch.plan(**options)
     neighbours = []
     for side in (0, 1):
@@ -81,7 +82,8 @@ def by_steps(lexicon, sides, parts, **options):
             own = [[hit for hit in sorted(hits, key=lambda hit: (hit[0], hit[2]))[:plan.proposals[side]] if hit[1] < 0]
                    for hits in own]
         own = [sorted(hits, key=lambda hit: hit[1:])[:plan.neighbours[side]] for hits in own]
-        neighbours.append(link_batch.Neighbours(np.cumsum([0, *map(len, own)]), [hit[2] for hits in own for hit in hits],
+        neighbours.append(link_batch.Neighbours(sizes[side], np.cumsum([0, *map(len, own)]),
+                                                [hit[2] for hits in own for hit in hits],
                                                 [-hit[1] for hits in own for hit in hits]))
     return link_batch.decide(*neighbours, **options)
 
@@ -134,7 +136,7 @@ def test_what_does_not_fit_is_refused(lexicon, sides):
     falling = packed([np.array([5 << 32, 4 << 32])])
     with pytest.raises(ValueError, match="queries: row 0 is no vector"):
         link_batch.nearest(falling, packed([]), 0, method="exact")
-    none = link_batch.Neighbours([0, 0], [], [])
+    none = link_batch.Neighbours([3.0], [0, 0], [], [])
     with pytest.raises(ValueError, match="neighbour 3, and there are 1"):
-        link_batch.decide(link_batch.Neighbours([0, 1], [3], [0.5]), none, method="exact")
+        link_batch.decide(link_batch.Neighbours([3.0], [0, 1], [3], [0.5]), none, method="exact")
     assert len(link_batch.decide(none, none, method="exact")) == 0

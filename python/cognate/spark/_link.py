@@ -34,7 +34,7 @@ BLOCK_ROWS = 10_000
 _SHORT_TERMS = 5
 _PROJECTION = ("source_given_target", "keep_unknown", "linkers", "k1", "b")
 #: What the report of the decision says, of the report of one machine.
-_DECIDED = ("wanted_precision", "partnerless_share", "least_margin", "expected_precision", "expected_precision_low",
+_DECIDED = ("wanted_precision", "partnerless_share", "least_probability", "expected_precision", "expected_precision_low",
             "expected_precision_high", "expected_recall", "expected_recall_low", "expected_recall_high", "links")
 
 
@@ -241,10 +241,10 @@ def _sums(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatc
 
 
 def make_vectors(stages: Stages, terms: Stage, knowledge: Knowledge, means: dict[int, float]) -> Stage:
-    """The vectors of both sides: side, row, vector (int64 entries as bytes)."""
+    """The vectors of both sides: side, row, length, vector (int64 entries as bytes)."""
     def make() -> Any:
         return map_batches(terms.table.filter(_BAGS).select("side", "row", "terms"), _vectors,
-                           "side int, row long, vector binary", knowledge, means)
+                           "side int, row long, length double, vector binary", knowledge, means)
     return stages.table("link-vectors", make, [terms], {"short": f"count_if(octet_length(vector) < {8 * _SHORT_TERMS})"},
                         **knowledge.options)
 
@@ -253,8 +253,10 @@ def _vectors(rows: pyarrow.RecordBatch, knowledge: Knowledge, means: dict[int, f
     import pyarrow
     parts = []
     for side, own in _sides(rows):
-        made = pyarrow.table(knowledge.projector().vectors(side, lists(own, "terms"), means[side]))
-        parts.append(batch_of(side=own.column("side"), row=own.column("row"), vector=packed(made["entries"])))
+        rows_of_terms = lists(own, "terms")
+        made = pyarrow.table(knowledge.projector().vectors(side, rows_of_terms, means[side]))
+        parts.append(batch_of(side=own.column("side"), row=own.column("row"),
+                              length=knowledge.projector().lengths(side, rows_of_terms), vector=packed(made["entries"])))
     return pyarrow.Table.from_batches(parts)
 
 
@@ -274,7 +276,7 @@ def find_neighbours(stages: Stages, vectors: Stage, rows: tuple[int, int], setti
     partitions = settings.partitions or int(stages.spark.conf.get("spark.sql.shuffle.partitions"))
 
     def make() -> Any:
-        cells = map_batches(vectors.table, _place, "cell int, side int, row long, vector binary", blocks)
+        cells = map_batches(vectors.table.drop("length"), _place, "cell int, side int, row long, vector binary", blocks)
         together = cells.repartition(min(partitions, blocks[0] * blocks[1]), "cell").sortWithinPartitions(
             "cell", "side", "row")
         found = map_partitions(together, _nearest, _FOUND, options)
@@ -379,39 +381,41 @@ def _unpacked(table: pyarrow.Table) -> tuple[Array, Array]:
 _LINKS = "place long, `from` long, `to` long, similarity double, score double, probability double"
 
 
-def decide(stages: Stages, neighbours: Stage, rows: tuple[int, int], settings: Settings) -> Stage:
+def decide(stages: Stages, vectors: Stage, neighbours: Stage, settings: Settings) -> Stage:
     """The links of rows: place, from, to, similarity, score, probability. One task decides."""
     options = {name: value for name, value in settings.options.items() if name not in _PROJECTION}
 
     def make() -> Any:
-        together = neighbours.table.repartition(1).sortWithinPartitions("side", "row")
-        return map_partitions(together, _decide, _LINKS + ", report string", rows, options)
-    stage = stages.table("link-decision", make, [neighbours], {"report": "max(report)"}, rows=list(rows), **options)
+        lengths = vectors.table.selectExpr("side", "row", "length", "cast(null as binary) as hits")
+        found = neighbours.table.selectExpr("side", "row", "cast(null as double) as length", "hits")
+        together = lengths.union(found).repartition(1).sortWithinPartitions("side", "row")
+        return map_partitions(together, _decide, _LINKS + ", report string", options)
+    stage = stages.table("link-decision", make, [vectors, neighbours], {"report": "max(report)"}, **options)
     report = json.loads(stage.facts["report"] or "{}")
     stages.note(**{name: report[name] for name in _DECIDED if name in report},
                 **({"notices": report["notices"]} if report.get("notices") else {}))
     return Stage(stage.table.filter("report is null").drop("report"), stage.hash, stage.facts)
 
 
-def _decide(batches: Iterator[pyarrow.RecordBatch], documents: tuple[int, int],
-            options: dict[str, Any]) -> Iterator[pyarrow.Table]:
+def _decide(batches: Iterator[pyarrow.RecordBatch], options: dict[str, Any]) -> Iterator[pyarrow.Table]:
+    """A row with the length of each document, and one with its hits, if it has any. Rows may have gaps: for the library
+    documents are numbered on from 0."""
     import pyarrow
+    import pyarrow.compute
     held = list(batches)
     if not held:
         return
     table = pyarrow.Table.from_batches(held)
-    first = int((numbers(table, "side") == 0).sum())
-    halves = [table.slice(0, first), table.slice(first)]
-    queries = [numbers(half, "row") for half in halves]
-    hits = [_unpacked(half) if half.num_rows else (np.empty(0, _HIT), np.empty(0, np.int64)) for half in halves]
-    # Rows may have gaps, and documents without a neighbour have no row: the others are numbered on from 0.
-    known = [np.unique(np.concatenate((queries[side], hits[1 - side][0]["row"]))) for side in (0, 1)]
+    halves = [table.filter(pyarrow.compute.equal(table["side"], side)) for side in (0, 1)]
+    documents = [half.filter(half["length"].is_valid()) for half in halves]
+    known = [numbers(own, "row") for own in documents]
     sides = []
-    for side in (0, 1):
-        found, lengths = hits[side]
-        counts = np.zeros(documents[side], np.int64)
-        counts[np.searchsorted(known[side], queries[side])] = lengths
-        sides.append(link_batch.Neighbours(np.concatenate(([0], np.cumsum(counts))),
+    for side, half in enumerate(halves):
+        own = half.filter(half["hits"].is_valid())
+        found, lengths = _unpacked(own) if own.num_rows else (np.empty(0, _HIT), np.empty(0, np.int64))
+        counts = np.zeros(len(known[side]), np.int64)
+        counts[np.searchsorted(known[side], numbers(own, "row"))] = lengths
+        sides.append(link_batch.Neighbours(numbers(documents[side], "length"), np.concatenate(([0], np.cumsum(counts))),
                                            np.searchsorted(known[1 - side], found["row"]), found["similarity"]))
     made = link_batch.decide(*sides, threads=1, **options)
     links = {"place": np.arange(len(made)), "from": known[0][made["from"]], "to": known[1][made["to"]]}
@@ -436,7 +440,7 @@ def find_links(stages: Stages, sides: list[Documents], settings: Settings) -> tu
     vectors = make_vectors(stages, terms, knowledge, mean_lengths(stages, terms, knowledge))
     stages.note(short_documents=int(vectors.facts["short"]))
     neighbours = find_neighbours(stages, vectors, rows, settings)
-    return documents, decide(stages, neighbours, rows, settings)
+    return documents, decide(stages, vectors, neighbours, settings)
 
 
 def name_links(stages: Stages, documents: list[Stage], links: Stage) -> Any:

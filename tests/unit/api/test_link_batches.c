@@ -85,6 +85,7 @@ static cog_number_rows rows_of(const struct ArrowArray *column, int64_t *offsets
 struct side {
     cog_link_terms terms;
     struct ArrowArray rows, words, vectors;
+    double lengths[TEXTS];
     int64_t term_offsets[TEXTS + 1], vector_offsets[TEXTS + 1], hit_offsets[TEXTS + 1];
     cog_number_rows term_rows, vector_rows;
     cog_link_side known;
@@ -108,10 +109,10 @@ static void read_side(struct side *side, const struct bilingual *collection, int
 }
 
 static void make_vectors(struct side *side, cog_link_projector *projector, int number) {
-    double lengths[TEXTS], sum = 0;
-    CHECK_OK(cog_link_lengths(projector, number, &side->term_rows, lengths, error));
+    double sum = 0;
+    CHECK_OK(cog_link_lengths(projector, number, &side->term_rows, side->lengths, error));
     for (int i = 0; i < TEXTS; i++)
-        sum += lengths[i];
+        sum += side->lengths[i];
     struct ArrowArrayStream stream;
     CHECK_OK(cog_link_vectors(projector, number, &side->term_rows, sum / TEXTS, &stream, error));
     take_array(&stream, &side->vectors);
@@ -131,9 +132,9 @@ static void find_nearest(struct side *side, const struct side *other, int number
     for (int row = 0; row < TEXTS; row++)
         if (side->hit_offsets[row + 1] == 0)
             side->hit_offsets[row + 1] = side->hit_offsets[row];
-    *neighbours =
-        (cog_link_neighbours){TEXTS, side->hit_offsets, side->hits.children[1]->buffers[1],
-                              side->hits.children[3]->buffers[1]};
+    *neighbours = (cog_link_neighbours){TEXTS, side->lengths, side->hit_offsets,
+                                        side->hits.children[1]->buffers[1],
+                                        side->hits.children[3]->buffers[1]};
 }
 
 static void release_side(struct side *side) {
@@ -210,7 +211,7 @@ TEST(link_batches_refuse_what_does_not_fit) {
         CHECK(cog_link_nearest(&wrong[i], &empty, 0, &options, NULL, &stream, &failure) ==
               COG_ERR_USAGE);
     CHECK(cog_link_nearest(&empty, &empty, 2, &options, NULL, &stream, &failure) == COG_ERR_USAGE);
-    const cog_link_neighbours one = {1, offsets, far, similarities};
+    const cog_link_neighbours one = {1, similarities, offsets, far, similarities};
     CHECK(cog_link_decide(&one, &(cog_link_neighbours){0}, &options, NULL, &stream, NULL,
                           &failure) == COG_ERR_USAGE);
     CHECK(cog_link_decide(&one, NULL, &options, NULL, &stream, NULL, &failure) == COG_ERR_USAGE);
