@@ -41,7 +41,8 @@ struct lists {
     uint32_t *starts;          /* of the postings of each column */
     struct posting *postings;
     size_t block_count, most_rows, most_entries; /* of all blocks */
-    size_t proposals;                            /* of a query in a block */
+    size_t proposals;                            /* of a query in a block, at most */
+    size_t share;                                /* the same by its share of all blocks */
     struct asking *workers;
 };
 
@@ -183,7 +184,7 @@ enum { PLAN_ROWS = 256, PLAN_NEAREST = 128, LEAST_BUDGET_BITS = 12, BUDGETS = 8 
 enum { PARTNER, RIVAL, KINDS };
 
 /* Decoys are looked for among the same proposals as links, and miss as many rivals. */
-static const double RIVALS_FOUND = 0.9;
+static const double RIVALS_FOUND = 0.8;
 
 struct planning {
     struct lists *lists;
@@ -324,11 +325,35 @@ struct passing {
     struct lists *lists;
     struct link_candidates *candidates;
     double budget;
+    size_t block;                    /* number of the target documents' block */
     uint16_t *worths;                /* by source document: the least of its terms */
+    float *bars;                     /* by source document; see pass_bar */
     struct vector_block asked;       /* of source documents */
     struct cosine_neighbour *scored; /* lists->proposals for each of them */
     uint32_t *scored_counts;
 };
+
+static int by_sum(const void *x, const void *y) {
+    const struct proposal *a = x, *b = y;
+    return a->sum != b->sum ? ORDER(b->sum, a->sum) : ORDER(a->row, b->row);
+}
+
+/* What a block proposes beyond its share is for chance. From the second block on, a proposal has to
+ * come near to the sum that the last of a block's share had in the blocks before, on average. */
+static void pass_bar(const struct passing *passing, struct asking *asking, size_t row) {
+    const float near = 0.9f;
+    const struct lists *lists = passing->lists;
+    float *bar = &passing->bars[row];
+    size_t count = asking->proposed_count, kept = count;
+    if (lists->block_count == 1 || count == 0)
+        return;
+    qsort(asking->proposed, count, sizeof *asking->proposed, by_sum);
+    while (passing->block && kept &&
+           asking->proposed[kept - 1].sum * (float)passing->block < near * *bar)
+        kept--;
+    *bar += count >= lists->share ? asking->proposed[lists->share - 1].sum : 0;
+    asking->proposed_count = kept;
+}
 
 /* True cosines of what is proposed to a document, which keeps the nearest. */
 static void score_proposals(const struct passing *passing, const struct asking *asking,
@@ -361,9 +386,10 @@ static cog_status ask_rows(void *context, unsigned worker, size_t begin, size_t 
     struct asking *asking = &lists->workers[worker];
     for (size_t row = begin; row < end; row++) {
         uint16_t *worth = &passing->worths[passing->asked.first + row];
-        if (lists->block.first == 0)
+        if (passing->block == 0)
             *worth = (uint16_t)least_worth(lists, rows, row, passing->budget);
         ask(lists, asking, rows, row, *worth);
+        pass_bar(passing, asking, passing->asked.first + row);
         score_proposals(passing, asking, row);
     }
     return COG_OK;
@@ -390,14 +416,15 @@ static cog_status offer_to_targets(void *context, unsigned worker, size_t begin,
     return COG_OK;
 }
 
-static cog_status pass_block(struct passing *passing, size_t block, cog_error *error) {
+static cog_status pass_block(struct passing *passing, cog_error *error) {
     struct lists *lists = passing->lists;
     const struct sparse_matrix *vectors = &lists->space->vectors[0];
     const unsigned threads = lists->job->threads;
     for (size_t first = 0, rows; first < vectors->rows; first += rows) {
         rows = vector_block_rows(vectors, first, ASKED_ENTRIES);
         TRY(vector_block_load(&passing->asked, lists->space, 0, first, rows, error));
-        job_part(lists->job, block * vectors->rows + first, lists->block_count * vectors->rows);
+        job_part(lists->job, passing->block * vectors->rows + first,
+                 lists->block_count * vectors->rows);
         TRY(parallel_for(threads, rows, ROWS_PER_PIECE, ask_rows, passing, error));
         if (passing->candidates->sides[1].k)
             TRY(parallel_for(threads, threads, 1, offer_to_targets, passing, error));
@@ -419,11 +446,12 @@ static cog_status pass_all(struct passing *passing, cog_error *error) {
     const struct sparse_matrix *vectors = lists->space->vectors;
     const size_t asked = most_asked(&vectors[0]);
     TAKE(passing->worths, vectors[0].rows, "posting lists", error);
+    TAKE_ZEROED(passing->bars, vectors[0].rows, "posting lists", error);
     TAKE(passing->scored, asked * lists->proposals, "posting lists", error);
     TAKE(passing->scored_counts, asked, "posting lists", error);
-    for (size_t first = 0, rows, block = 0; first < vectors[1].rows; first += rows) {
+    for (size_t first = 0, rows; first < vectors[1].rows; first += rows, passing->block++) {
         TRY(load_lists(lists, first, &rows, error));
-        TRY(pass_block(passing, block++, error));
+        TRY(pass_block(passing, error));
     }
     return COG_OK;
 }
@@ -441,6 +469,7 @@ static cog_status lists_init(struct lists *lists, size_t wanted, cog_error *erro
     const unsigned threads = lists->job->threads;
     measure_blocks(lists);
     lists->proposals = proposals_of_block(wanted, lists->block_count);
+    lists->share = lists->block_count ? (wanted - 1) / lists->block_count + 1 : wanted;
     TAKE_ZEROED(lists->frequencies, columns, "posting lists", error);
     TAKE(lists->starts, columns + 1, "posting lists", error);
     TAKE(lists->postings, lists->most_entries, "posting lists", error);
@@ -486,7 +515,7 @@ cog_status link_lists_find(struct link_candidates *candidates, struct job *job,
     THEN(status, pass_all(&passing, error));
     for (int side = 0; side < 2 && status == COG_OK; side++)
         cosine_neighbours_cut(&candidates->sides[side], candidates->beyond);
-    FREE(passing.worths, passing.scored, passing.scored_counts);
+    FREE(passing.worths, passing.bars, passing.scored, passing.scored_counts);
     vector_block_free(&passing.asked);
     lists_free(&lists);
     return status;
@@ -504,5 +533,5 @@ uint64_t link_lists_memory_bytes(const struct link_space *space, const struct li
            threads * (lists.most_rows * 2 * sizeof(float) + proposals * sizeof(struct proposal)) +
            most_asked(&space->vectors[0]) *
                (proposals * sizeof(struct cosine_neighbour) + sizeof(uint32_t)) +
-           space->vectors[0].rows * sizeof(uint16_t);
+           space->vectors[0].rows * (sizeof(uint16_t) + sizeof(float));
 }
