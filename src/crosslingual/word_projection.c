@@ -74,12 +74,16 @@ cog_status word_projector_init(struct word_projector *projector, const struct le
                                const struct term_options *from_terms, const struct statistics *to,
                                cog_error *error) {
     *projector = (struct word_projector){.lexicon = lexicon, .options = options, .to = to};
+    bool stems = from_terms->stem && language_has_stemmer(from_terms->language);
+    if (to && !stems)
+        TRY(word_forms_init(&projector->forms, lexicon, error));
     return compound_splitter_create(lexicon, &options->compounds, from_terms, &projector->splitter,
                                     error);
 }
 
 void word_projector_free(struct word_projector *projector) {
     compound_splitter_free(projector->splitter);
+    word_forms_free(&projector->forms);
     free(projector->words);
     *projector = (struct word_projector){0};
 }
@@ -113,8 +117,13 @@ static cog_status project_unknown(struct word_projector *projector, struct bytes
     bool keeps = projector->options->keep_unknown;
     uint32_t parts[COMPOUND_PARTS_MAX];
     unsigned count = 0;
-    if (!keeps || !target_has(projector, itself))
+    if (!keeps || !target_has(projector, itself)) {
         TRY(compound_split(projector->splitter, word, parts, &count, error));
+        if (!count && projector->forms.order) {
+            parts[0] = word_forms_find(&projector->forms, word);
+            count = parts[0] != WORD_NONE;
+        }
+    }
     for (unsigned i = 0; i < count; i++)
         TRY(add_row(projector, parts[i], 0.5f, error));
     if (count && keeps && !projector->to) /* nobody knows whether the other side has it */

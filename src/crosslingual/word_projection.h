@@ -5,12 +5,14 @@
  * A term that the lexicon has becomes its translations with their probabilities. Any other term is
  * kept as the word that stands in the text (source_words), because a stem of one language is not a
  * stem of the other. Such a word stands for itself if the target language has it too; otherwise for
- * the parts of a compound, each at half weight; otherwise for itself. Without a collection that
+ * the parts of a compound, each at half weight, or in a language without a stemmer for another form
+ * of the word (word_forms.h), at half weight too; otherwise for itself. Without a collection that
  * says which words the target language has, the target words of the lexicon say it, and a compound
  * that can be split stands for itself too, at half weight. */
 #pragma once
 
 #include "crosslingual/compounds.h"
+#include "crosslingual/word_forms.h"
 #include "vector/statistics.h"
 
 struct projection_options {
@@ -65,6 +67,7 @@ struct word_projector {
     const struct statistics *to; /* of the target collection, which says whether the target language
                                     has a word; NULL: the lexicon says it */
     struct compound_splitter *splitter;
+    struct word_forms forms;      /* none without `to`, nor if the source language has a stemmer */
     struct projected_word *words; /* what the last term became */
     size_t count, capacity;
     uint64_t known, split, passed, dropped; /* terms by what became of them */
