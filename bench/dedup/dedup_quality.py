@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Quality of deduplication on labelled documents, cognate and its peers in one table; and a check of cognate's promise.
 
-    dedup_quality.py [DATA] [--limit SECONDS] [--only NAME...] [--sets NAME...] [--work FOLDER]
+    dedup_quality.py [DATA] [--limit SECONDS] [--only NAME...] [--sets NAME...] [--common] [--work FOLDER]
 
 DATA is the folder of real documents (../shared/data, or COGNATE_DATA). Sets: revisions of web pages and of statutes (the
 revisions of one page belong together), plagiarised Java programs (an original and its copies belong together), and
@@ -11,9 +11,9 @@ A system's matches are joined to clusters. Pairs are all pairs of documents in o
 pairs, and the adjusted Rand index (ARI) of the clusters. Each system has a row with the same settings for all (3-grams,
 threshold 0.8, peers 128 hashes) and one with its best settings by F1: all thresholds and n-gram lengths of the set's
 grid with 256 hashes, then with the best of them 128 and 512 hashes, and chains of matches (connected). Of programs, which are disguised
-step by step, chains are tried with all of the grid. The choice sees the labels, for everybody alike.
+step by step, chains are tried with all of the grid. The choice sees the labels, for everybody alike. With --common the best ones are not looked for.
 
-The promise, for --tokens regex: each removed document has a kept one at or above the threshold, no two kept ones are.
+The promise, for --tokens regex, if cognate is among the systems: each removed document has a kept one at or above the threshold, no two kept ones are.
 An exact join written here in Python judges it, on documents of more than 20 words (shorter ones are compared by words)."""
 import argparse
 import collections
@@ -198,13 +198,14 @@ class Judge:
     def rows(self, system):
         """The row of common settings and the row of the best ones."""
         plain = self.try_settings(system, SETTINGS)
-        tried = [self.try_settings(system, settings) for settings in first_grid(system, GRIDS[self.set.name])]
+        grid = [] if self.options.common else first_grid(system, GRIDS[self.set.name])
+        tried = [self.try_settings(system, settings) for settings in grid]
         tried = [entry for entry in tried if entry]
         if tried:
             best = max(tried, key=lambda entry: entry["f1"])
             tried += [self.try_settings(system, settings) for settings in second_grid(system, best["settings"])]
         rows = [("common", plain)] if plain else []
-        if tried := [entry for entry in tried + [plain] if entry]:
+        if not self.options.common and (tried := [entry for entry in tried + [plain] if entry]):
             rows.append(("best", max(tried, key=lambda entry: entry["f1"])))
         return [(kind, system, entry) for kind, entry in rows]
 
@@ -267,6 +268,7 @@ def main():
     parser.add_argument("--limit", type=float, default=180, help="seconds for one run of a peer")
     parser.add_argument("--only", nargs="*", help="systems whose names contain one of these words")
     parser.add_argument("--sets", nargs="*", default=list(SETS))
+    parser.add_argument("--common", action="store_true", help="only the settings that are the same for all")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "dedup_quality")
     options = parser.parse_args()
     if not options.data.is_dir():
@@ -294,6 +296,8 @@ def main():
                 judge.print_row(*row)
         failures += judge.failures
     print("\nNot run:" if failures else "", *failures, sep="\n")
+    if not any(isinstance(system, Cognate) for system in systems):
+        return 0
     print("The promise:")
     for labelled in sets:
         for threshold in "0.8", "0.5":
