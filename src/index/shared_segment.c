@@ -37,10 +37,25 @@ struct shared_segment *shared_segment_retain(struct shared_segment *shared) {
     return shared;
 }
 
+cog_status shared_segment_columns(struct shared_segment *shared, const uint64_t **hashes,
+                                  cog_error *error) {
+    uint64_t *made = __atomic_load_n(&shared->column_hashes, __ATOMIC_ACQUIRE), *before = NULL;
+    if (!made) {
+        TRY(segment_terms_by_column(&shared->segment.terms, &made, error));
+        if (!__atomic_compare_exchange_n(&shared->column_hashes, &before, made, false,
+                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            free(made); /* another thread was faster */
+            made = before;
+        }
+    }
+    *hashes = made;
+    return COG_OK;
+}
+
 void shared_segment_release(struct shared_segment *shared) {
     if (!shared || __atomic_sub_fetch(&shared->owners, 1, __ATOMIC_ACQ_REL) != 0)
         return;
     segment_close(&shared->segment);
     segment_memory_free(&shared->memory);
-    free(shared);
+    FREE(shared->column_hashes, shared);
 }

@@ -22,11 +22,16 @@ struct shared_segment {
     unsigned owners;
     struct segment segment;
     struct segment_memory memory;
+    uint64_t *column_hashes; /* the term of each column; see shared_segment_columns */
 };
 /* Takes the segment over, and what it has in memory (may be NULL); both are empty afterwards. After
  * an error they are as before. */
 cog_status shared_segment_create(struct segment *segment, struct segment_memory *memory,
                                  struct shared_segment **shared, cog_error *error);
 struct shared_segment *shared_segment_retain(struct shared_segment *shared);
+/* The hash of each column's term, made when it is first needed. Threads may ask at the same time.
+ */
+cog_status shared_segment_columns(struct shared_segment *shared, const uint64_t **hashes,
+                                  cog_error *error);
 /* Accepts NULL. */
 void shared_segment_release(struct shared_segment *shared);

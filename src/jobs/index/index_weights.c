@@ -12,8 +12,9 @@ struct part_weights {
     unsigned owners;
     const struct shared_segment *segment; /* for comparison alone */
     pthread_mutex_t lock;                 /* of whoever makes something */
-    double *idf;   /* by column; NULL until it is needed; published by an atomic store */
-    float *values; /* of all entries; the same */
+    double *idf;      /* by column; NULL until it is needed; published by an atomic store */
+    float *values;    /* of all entries; the same */
+    size_t looked_up; /* terms of single rows that were weighed without these; atomic */
 };
 
 struct index_weights {
@@ -163,6 +164,7 @@ struct weighing {
     const cog_index *index;
     size_t part;
     const double *idf;
+    bool is_of_row; /* idf are those of the row's entries, not of the columns */
     double mean_length;
     float *values; /* of the whole part */
 };
@@ -175,8 +177,9 @@ static void weigh_entries(const struct weighing *weighing, uint32_t row, const u
                                              index->parts.segments[weighing->part].lengths[row]);
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
-        values[i] = weighting_weight(&index->weighting, weighing->idf[columns[i]],
-                                     (double)frequencies[i], saturation);
+        values[i] =
+            weighting_weight(&index->weighting, weighing->idf[weighing->is_of_row ? i : columns[i]],
+                             (double)frequencies[i], saturation);
         sum += (double)values[i] * (double)values[i];
     }
     double scale = sum > 0 ? 1 / sqrt(sum) : 0;
@@ -259,6 +262,37 @@ cog_status index_part_vectors(const cog_index *index, size_t part, unsigned thre
     return COG_OK;
 }
 
+/* Statistics of a live index change often, and making the idf of all terms of a large segment takes
+ * milliseconds: as long as few rows were weighed, their terms alone are looked up. */
+static bool looks_up(const cog_index *index, size_t part, size_t count) {
+    enum { TIMES_FEWER = 4 };
+    struct part_weights *own = index->weights->parts[part];
+    if (!index->parts.owners || __atomic_load_n(&own->idf, __ATOMIC_ACQUIRE))
+        return false;
+    size_t before = __atomic_fetch_add(&own->looked_up, count, __ATOMIC_RELAXED);
+    return before < index->parts.segments[part].terms.count / TIMES_FEWER;
+}
+
+static cog_status look_up_idf(const cog_index *index, size_t part, struct row_weights *weights,
+                              cog_error *error) {
+    const struct statistics *counts = index->statistics->counts;
+    uint64_t documents = statistics_document_count(counts);
+    const uint64_t *hashes;
+    TRY(shared_segment_columns(index->parts.owners[part], &hashes, error));
+    GROW(weights->idf, weights->idf_capacity, weights->count + 1, "a document's weights", error);
+    for (size_t i = 0; i < weights->count; i++)
+        statistics_prefetch(counts, hashes[weights->columns[i]]);
+    for (size_t i = 0; i < weights->count; i++)
+        weights->idf[i] = weighting_idf(&index->weighting, documents, NULL,
+                                        statistics_find(counts, hashes[weights->columns[i]]), 0);
+    return COG_OK;
+}
+
+void row_weights_free(struct row_weights *weights) {
+    FREE(weights->own, weights->idf);
+    *weights = (struct row_weights){0};
+}
+
 cog_status index_weigh_row(const cog_index *index, size_t part, uint32_t row,
                            struct row_weights *weights, cog_error *error) {
     const float *made = __atomic_load_n(&index->weights->parts[part]->values, __ATOMIC_ACQUIRE);
@@ -270,7 +304,17 @@ cog_status index_weigh_row(const cog_index *index, size_t part, uint32_t row,
         weights->values = made + index->parts.segments[part].vectors.offsets[row];
         return COG_OK;
     }
-    TRY(start_weighing(index, part, &weighing, error));
+    if (looks_up(index, part, weights->count)) {
+        TRY(look_up_idf(index, part, weights, error));
+        weighing =
+            (struct weighing){.index = index,
+                              .part = part,
+                              .idf = weights->idf,
+                              .is_of_row = true,
+                              .mean_length = statistics_mean_length(index->statistics->counts)};
+    } else {
+        TRY(start_weighing(index, part, &weighing, error));
+    }
     GROW(weights->own, weights->own_capacity, weights->count + 1, "a document's weights", error);
     weigh_entries(&weighing, row, weights->columns, frequencies, weights->count, weights->own);
     weights->values = weights->own;

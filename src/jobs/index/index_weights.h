@@ -28,13 +28,15 @@ cog_status index_part_vectors(const cog_index *index, size_t part, unsigned thre
 cog_status index_weigh_part(const cog_index *index, size_t part, unsigned threads, float *values,
                             cog_error *error);
 
-/* One row after the other. Zero-initialise; free() the values. */
+/* One row after the other. Zero-initialise; row_weights_free releases. */
 struct row_weights {
     const uint32_t *columns;
     const float *values;
     size_t count;
     float *own;
-    size_t own_capacity;
+    double *idf; /* of the row's terms, while those of its segment are not worth making */
+    size_t own_capacity, idf_capacity;
 };
+void row_weights_free(struct row_weights *weights);
 cog_status index_weigh_row(const cog_index *index, size_t part, uint32_t row,
                            struct row_weights *weights, cog_error *error);

@@ -208,7 +208,8 @@ cog_status query_spread_fit(struct query_spread *spread, const struct query_part
 }
 
 void query_spread_free(struct query_spread *spread) {
-    FREE(spread->values, spread->starts, spread->filled, spread->is_filled, spread->row.own);
+    FREE(spread->values, spread->starts, spread->filled, spread->is_filled);
+    row_weights_free(&spread->row);
     *spread = (struct query_spread){0};
 }
 
