@@ -402,8 +402,8 @@ static cog_status count_row(struct statistics *statistics, const struct bag_view
     for (size_t i = 0; i < bag->count; i++) {
         uint32_t frequency = bag->frequencies ? bag->frequencies[i] : 1;
         if (frequency)
-            TRY(statistics_add_term(statistics, bag->hashes[i],
-                                    (struct term_counts){1, frequency}, error));
+            TRY(statistics_add_term(statistics, bag->hashes[i], (struct term_counts){1, frequency},
+                                    error));
     }
     return COG_OK;
 }
