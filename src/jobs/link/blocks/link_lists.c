@@ -184,7 +184,7 @@ enum { PLAN_ROWS = 256, PLAN_NEAREST = 128, LEAST_BUDGET_BITS = 12, BUDGETS = 8 
 enum { PARTNER, RIVAL, KINDS };
 
 /* Decoys are looked for among the same proposals as links, and miss as many rivals. */
-static const double RIVALS_FOUND = 0.8;
+static const double RIVALS_FOUND = 0.9;
 
 struct planning {
     struct lists *lists;
