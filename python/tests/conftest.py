@@ -14,6 +14,19 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("COGNATE_DATA", ROOT.parent / "shared/data"))
 
 
+NOUNS = {"Haus": "house", "Buch": "book", "Hund": "dog", "Garten": "garden", "Straße": "street", "Wasser": "water",
+         "Berg": "mountain", "Wald": "forest", "Schiff": "ship", "Vogel": "bird", "Lampe": "lamp", "Brot": "bread"}
+VERBS = {"sieht": "sees", "sucht": "seeks", "findet": "finds", "kauft": "buys"}
+
+
+@pytest.fixture(scope="session", name="lexicon")
+def train_lexicon():
+    """A lexicon of the words above."""
+    pairs = [(f"der {a} {v} das {b}", f"the {NOUNS[a]} {VERBS[v]} the {NOUNS[b]}")
+             for a in NOUNS for b in NOUNS for v in VERBS if a != b]
+    return cognate.Lexicon.train(pairs, "de", "en")
+
+
 def make_texts(count, seed=7, words=60):
     """Texts of which every third is an edit of an earlier one."""
     rng = random.Random(seed)

@@ -7,17 +7,7 @@ import pytest
 
 import cognate
 from cognate import batch, link_batch
-
-NOUNS = {"Haus": "house", "Buch": "book", "Hund": "dog", "Garten": "garden", "Straße": "street", "Wasser": "water",
-         "Berg": "mountain", "Wald": "forest", "Schiff": "ship", "Vogel": "bird", "Lampe": "lamp", "Brot": "bread"}
-VERBS = {"sieht": "sees", "sucht": "seeks", "findet": "finds", "kauft": "buys"}
-
-
-@pytest.fixture(scope="module", name="lexicon")
-def train():
-    pairs = [(f"der {a} {v} das {b}", f"the {NOUNS[a]} {VERBS[v]} the {NOUNS[b]}")
-             for a in NOUNS for b in NOUNS for v in VERBS if a != b]
-    return cognate.Lexicon.train(pairs, "de", "en")
+from conftest import NOUNS
 
 
 @pytest.fixture(scope="module", name="sides")

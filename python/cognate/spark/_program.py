@@ -104,13 +104,16 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def write_stats(arguments: argparse.Namespace, report: dict[str, Any]) -> None:
-    """Writes the report where --stats wants it. It appears under its name when it is whole."""
-    if arguments.stats:
-        temporary = f"{arguments.stats}.{os.getpid()}.tmp"
-        with open(temporary, "w", encoding="utf-8") as file:
-            json.dump(report, file, indent=1)
-            file.write("\n")
-        os.replace(temporary, arguments.stats)
+    """Writes the report where --stats wants it. A file appears under its name when it is whole."""
+    if not arguments.stats:
+        return
+    is_stream = os.path.exists(arguments.stats) and not os.path.isfile(arguments.stats)
+    target = arguments.stats if is_stream else f"{arguments.stats}.{os.getpid()}.tmp"
+    with open(target, "w", encoding="utf-8") as file:
+        json.dump(report, file, indent=1)
+        file.write("\n")
+    if not is_stream:
+        os.replace(target, arguments.stats)
 
 
 # ---- The archive -----------------------------------------------------------------------------------------------------

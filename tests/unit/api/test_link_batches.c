@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "test.h"
+#include "two_languages.h"
 
 enum { TEXTS = 60, WORDS = 12, VOCABULARY = 200, TEXT_BYTES = WORDS * 12 };
 
@@ -17,7 +19,7 @@ struct bilingual {
     cog_lexicon *lexicon;
 };
 
-/* Word w is "fqWx" here and "tzWy" there; words above the vocabulary are in no lexicon. */
+/* Words above the vocabulary are in no lexicon. */
 static void make_texts(struct bilingual *collection) {
     struct random random = random_seeded(8);
     for (int t = 0; t < TEXTS; t++) {
@@ -35,29 +37,12 @@ static void make_texts(struct bilingual *collection) {
 }
 
 static cog_status open_collection(struct bilingual *collection, cog_error *error) {
-    const char *path = test_path("words.tsv");
-    cog_lexicon_options options;
-    FILE *file = fopen(path, "w");
-    for (int w = 0; file && w < VOCABULARY; w++)
-        fprintf(file, "fq%dx\ttz%dy\nfq%dx\ttz%dy\n", w, w, w, w);
-    if (file)
-        fclose(file);
     make_texts(collection);
-    cog_lexicon_options_init(&options);
-    options.from = "de";
-    options.to = "en";
-    options.terms.stem = false;
-    cog_status status =
-        cog_lexicon_train(&path, 1, &options, NULL, &collection->lexicon, NULL, error);
-    for (int side = 0; side < 2 && status == COG_OK; side++) {
-        for (int t = 0; t < TEXTS; t++)
-            collection->items[side][t] =
-                (cog_document){.text = collection->texts[side][t],
-                               .text_size = strlen(collection->texts[side][t])};
-        status = cog_documents_from_memory(collection->items[side], TEXTS,
-                                           &collection->documents[side], error);
-    }
-    return status;
+    TRY(two_languages_train(VOCABULARY, &collection->lexicon, error));
+    for (int side = 0; side < 2; side++)
+        TRY(two_languages_read(collection->texts[side][0], TEXT_BYTES, TEXTS,
+                               collection->items[side], &collection->documents[side], error));
+    return COG_OK;
 }
 
 static void close_collection(struct bilingual *collection) {

@@ -7,6 +7,7 @@
 #include "jobs/link/link_job.h"
 #include "join/join_method.h"
 #include "test.h"
+#include "two_languages.h"
 
 TEST(link_sentences_end_at_stops_and_lines) {
     static const char text[] = "  First one. Is this\tit? Yes!\nA title\n\nLast, e.g. this one";
@@ -45,7 +46,7 @@ static int append(char *text, int at, const char *format, int word) {
     return at + snprintf(text + at, 1024 - (size_t)at, format, word);
 }
 
-/* Word w is "Fw" here and "Tw" there; sentences stand in reverse order there. */
+/* Sentences stand in reverse order in the other language. */
 static void make_texts(struct bilingual *collection) {
     struct random random = random_seeded(21);
     for (int t = 0; t < TEXTS; t++) {
@@ -65,29 +66,12 @@ static void make_texts(struct bilingual *collection) {
 }
 
 static cog_status open_collection(struct bilingual *collection, cog_error *error) {
-    const char *path = test_path("bilingual.tsv");
-    FILE *file = fopen(path, "w");
-    for (int w = 0; file && w < VOCABULARY; w++)
-        fprintf(file, "Fq%dx\tTz%dy\nFq%dx\tTz%dy\n", w, w, w, w);
-    if (file)
-        fclose(file);
     make_texts(collection);
-    cog_lexicon_options options;
-    cog_lexicon_options_init(&options);
-    options.from = "de"; /* any language with rules for sentences */
-    options.to = "en";
-    options.terms.stem = false;
-    cog_status status =
-        cog_lexicon_train(&path, 1, &options, NULL, &collection->lexicon, NULL, error);
-    for (int side = 0; side < 2 && status == COG_OK; side++) {
-        for (int t = 0; t < TEXTS; t++)
-            collection->items[side][t] =
-                (cog_document){.text = collection->texts[side][t],
-                               .text_size = strlen(collection->texts[side][t])};
-        status = cog_documents_from_memory(collection->items[side], TEXTS,
-                                           &collection->documents[side], error);
-    }
-    return status;
+    TRY(two_languages_train(VOCABULARY, &collection->lexicon, error));
+    for (int side = 0; side < 2; side++)
+        TRY(two_languages_read(collection->texts[side][0], 1024, TEXTS, collection->items[side],
+                               &collection->documents[side], error));
+    return COG_OK;
 }
 
 static void close_collection(struct bilingual *collection) {
