@@ -50,7 +50,7 @@ struct decoying {
 static double mean_of_target(const struct decoying *work, uint32_t to) {
     double nearest[LINK_RIVALS], sum = 0;
     rivals_without(work->candidates, 1, to, NONE, NONE, nearest);
-    for (size_t i = 0; i < work->rivals; i++)
+    for (size_t i = 0; i < work->rivals && i < LINK_RIVALS; i++)
         sum += nearest[i];
     return work->rivals ? sum / (double)work->rivals : 0;
 }

@@ -23,7 +23,7 @@ static cog_status make_log(const char *folder, uint64_t ends[FRAMES + 1], cog_er
     for (int i = 0; i < FRAMES && status == COG_OK; i++) {
         char payload[200];
         memset(payload, 'a' + i, sizeof payload);
-        status = change_log_append(&log, payload, (size_t)(i * 37 + 1), error);
+        status = change_log_append(&log, payload, (size_t)i * 37 + 1, error);
         ends[i + 1] = log.end_bytes;
     }
     change_log_close(&log);
@@ -37,7 +37,7 @@ static int read_frames(struct change_log *log, cog_error *error) {
     bool found = true;
     int count = 0;
     while (found && change_log_next(log, &buffer, &payload, &found, error) == COG_OK && found) {
-        bool right = payload.size == (size_t)(count * 37 + 1);
+        bool right = payload.size == (size_t)count * 37 + 1;
         for (size_t i = 0; i < payload.size && right; i++)
             right = payload.data[i] == 'a' + count;
         count = right ? count + 1 : -1000;

@@ -301,7 +301,7 @@ static double list_cost(const struct slice_layout *layout, unsigned slice, uint3
     double cost = 0;
     unsigned width = slice_width(layout, slice);
     for (unsigned bit = 0; bit < width; bit++) {
-        double size = fabs(weights[slice_first_bit(layout, slice) + bit]) / mean;
+        double size = (double)fabsf(weights[slice_first_bit(layout, slice) + bit]) / mean;
         cost += log1p(exp(-size)) + (flips >> (width - 1 - bit) & 1 ? size : 0);
     }
     return cost;
@@ -318,7 +318,7 @@ TEST(slices_probe_the_likeliest_lists) {
         query[i] = random_next(&random);
     for (int i = 0; i < PROBE_BITS; i++) {
         weights[i] = (float)(random_unit(&random) - 0.5);
-        mean += fabs(weights[i]) / PROBE_BITS;
+        mean += (double)fabsf(weights[i]) / PROBE_BITS;
     }
     struct slices_view view = {.layout = slice_layout_of(PROBE_BITS, 11)};
     uint32_t *offsets = calloc(slice_layout_offsets(&view.layout), sizeof *offsets);
