@@ -104,16 +104,18 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def write_stats(arguments: argparse.Namespace, report: dict[str, Any]) -> None:
-    """Writes the report where --stats wants it. A file appears under its name when it is whole."""
+    """Writes the report where --stats wants it. A file appears under its name when it is whole;
+    what a link leads to (/dev/stdout) is written as it is."""
     if not arguments.stats:
         return
-    is_stream = os.path.exists(arguments.stats) and not os.path.isfile(arguments.stats)
-    target = arguments.stats if is_stream else f"{arguments.stats}.{os.getpid()}.tmp"
+    path = arguments.stats
+    is_stream = os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path))
+    target = path if is_stream else f"{path}.{os.getpid()}.tmp"
     with open(target, "w", encoding="utf-8") as file:
         json.dump(report, file, indent=1)
         file.write("\n")
     if not is_stream:
-        os.replace(target, arguments.stats)
+        os.replace(target, path)
 
 
 # ---- The archive -----------------------------------------------------------------------------------------------------
