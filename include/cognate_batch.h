@@ -308,8 +308,8 @@ COG_API cog_status cog_link_vectors(cog_link_projector *projector, int side,
 /* How many neighbours the decision looks at. */
 typedef struct cog_link_plan {
     uint64_t neighbours[2]; /* of a row of either side: the nearest by cosine, then row */
-    /* The method flat: these are chosen among so many of the nearest by distance, then row; exact:
-     * 0. */
+    /* Of the method flat: how many of the nearest signatures (by distance, then row) have their
+     * cosines computed. Of exact: 0. */
     uint64_t proposals[2];
 } cog_link_plan;
 /* COG_ERR_USAGE for methods other than exact and flat: they need all rows at once. */

@@ -85,7 +85,7 @@ def mean_length(total: float, rows: int) -> float:
 class Plan(NamedTuple):
     """How many neighbours the decision looks at."""
     neighbours: tuple[int, int]  #: of a row of either side
-    proposals: tuple[int, int]  #: the method flat chooses them among so many of the nearest by distance; exact: 0
+    proposals: tuple[int, int]  #: of the method flat: how many of the nearest signatures have their cosines computed; exact: 0
 
 
 def plan(**options: Any) -> Plan:

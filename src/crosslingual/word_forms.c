@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 
-/* The common beginning: at least so many letters, and so many tenths of the longer word. A syllable
+/* The common beginning has at least 4 letters and 6 tenths of the longer word. A syllable
  * of Hangul and an ideograph count as two letters. */
 enum { FORM_LETTERS_MIN = 4, FORM_TENTHS_MIN = 6, FORM_NEIGHBOURS = 64 };
 

@@ -358,7 +358,7 @@ def _first(hits: Array, group: Array, most: int, proposals: int) -> tuple[Array,
 
 
 def _cut(hits: Array, group: Array, most: int) -> tuple[Array, Array]:
-    """At most so many of each group, which come together."""
+    """The first rows of each group, up to a number; the rows of a group follow each other."""
     kept = np.arange(len(group)) - np.searchsorted(group, group) < most
     return hits[kept], group[kept]
 
