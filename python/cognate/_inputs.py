@@ -84,6 +84,18 @@ class ReadOptions(InputOptions, RunOptions, total=False):
     """Options of a job that only reads documents."""
 
 
+class LinkRule(TypedDict, total=False):
+    """How links are found, on one machine and on a cluster."""
+    bits: int  #: of the signatures of methods that have them
+    candidates: int  #: looked at for each source document
+    hub_neighbours: int
+    source_given_target: bool
+    keep_unknown: bool
+    linkers: str
+    k1: float
+    b: float
+
+
 Options: TypeAlias = dict[str, Any]
 INPUT = InputOptions.__annotations__.keys()
 RUN = RunOptions.__annotations__.keys()

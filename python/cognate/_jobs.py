@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 import numpy as np
 
 from . import _cognate
-from ._inputs import (Array, Documents, JobOptions, ReadOptions, RunOptions, TermOptions, WeightOptions,
+from ._inputs import (Array, Documents, JobOptions, LinkRule, ReadOptions, RunOptions, TermOptions, WeightOptions,
                       is_signatures, open_documents, report_of, signatures_of, split)
 from ._index import Index
 from ._lexicon import Lexicon
@@ -27,17 +27,9 @@ class SignJobOptions(TermOptions, WeightOptions, ReadOptions, total=False):
     value_bits: int
 
 
-class LinkOptions(ReadOptions, total=False):
+class LinkOptions(LinkRule, ReadOptions, total=False):
     """Options of link."""
-    bits: int
     recall: float
-    candidates: int
-    hub_neighbours: int
-    source_given_target: bool
-    keep_unknown: bool
-    linkers: str
-    k1: float
-    b: float
     knobs: dict[str, int]
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from . import _cognate
-from ._inputs import Array, Documents, InputOptions, RunOptions, open_documents, report_of, split
+from ._inputs import Array, Documents, ReadOptions, open_documents, report_of, split
 from ._lexicon import Lexicon
 from ._table import Table
 from .batch import Statistics
@@ -24,10 +24,6 @@ __all__ = ["Languages", "Lists", "Neighbours", "Plan", "Projector", "Side", "Ter
 Lists = tuple[Array, Array]
 #: Documents that name the language of their side, that of the other side, a third one.
 Languages = tuple[int, int, int]
-
-
-class ReadOptions(InputOptions, RunOptions, total=False):
-    """Options of terms."""
 
 
 class Terms(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypedDict, Unpack
 
-from .._inputs import TermOptions, WeightOptions
+from .._inputs import LinkRule, TermOptions, WeightOptions
 from .._lexicon import Lexicon
 from . import _dedup, _link, _one_task, _sets, signatures
 from ._frames import Documents, numbered
@@ -43,7 +43,7 @@ class CosineOptions(WeightOptions, total=False):
     recall_rows: int  #: rows that recall is measured by; 0: none
 
 
-class LinkJobOptions(_link.LinkOptions, total=False):
+class LinkJobOptions(LinkRule, total=False):
     """Options of link. Terms are those of the lexicon."""
     order: str
     lang: str
@@ -62,7 +62,7 @@ class PairOptions(JobOptions, CosineOptions, total=False):
 
 _TERMS = TermOptions.__annotations__.keys()
 _COSINE = {*CosineOptions.__annotations__, *WeightOptions.__annotations__}
-_LINK = {*_link.LinkOptions.__annotations__, "block_rows", "partitions"}
+_LINK = {*LinkRule.__annotations__, "block_rows", "partitions"}
 _BOTH = {*JobOptions.__annotations__, *_TERMS}
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
 from .. import link_batch
+from .._inputs import LinkRule
 from .._lexicon import Lexicon
 from ..batch import Statistics
 from ._arrow import Array, batch_of, lists, map_batches, map_partitions, numbers, packed, run_starts, runs
@@ -38,18 +39,6 @@ _DECIDED = ("wanted_precision", "partnerless_share", "least_probability", "expec
             "expected_precision_high", "expected_recall", "expected_recall_low", "expected_recall_high", "links")
 
 
-class LinkOptions(TypedDict, total=False):
-    """Options of link that the program has, too."""
-    bits: int  #: of the signatures of the method flat
-    candidates: int  #: looked at for each source document
-    hub_neighbours: int
-    source_given_target: bool
-    keep_unknown: bool
-    linkers: str
-    k1: float
-    b: float
-
-
 class Settings(NamedTuple):
     """What decides the links, in addition to the data."""
     options: dict[str, Any]  #: of the C library
@@ -64,7 +53,7 @@ class Settings(NamedTuple):
 def settings_of(lexicon: Any, *, one_to_one: bool = False, precision: float | None = None,
                 threshold: float | None = None, k: int | None = None, method: str = "exact",
                 block_rows: int = BLOCK_ROWS, partitions: int | None = None,
-                **options: Unpack[LinkOptions]) -> Settings:
+                **options: Unpack[LinkRule]) -> Settings:
     """The settings, checked. The lexicon may be a path."""
     if method not in ("exact", "flat"):
         raise ValueError(f"method {method!r}: on a cluster links are found by the methods exact and flat")
