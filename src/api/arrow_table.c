@@ -7,18 +7,39 @@
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
+/* A column's pointers to its buffers, with buffer 1 behind them: the answer to a single query is
+ * made in microseconds, and what it allocates counts. */
+struct column_block {
+    const void *buffers[4]; /* validity, values or offsets, texts; the last keeps the alignment */
+    unsigned char values[];
+};
+
+static struct column_block *block_create(size_t value_bytes) {
+    struct column_block *block = calloc(1, sizeof *block + value_bytes + 8);
+    if (block)
+        block->buffers[1] = block->values;
+    return block;
+}
+
+static void block_free(struct column_block *block) {
+    if (!block)
+        return;
+    free((void *)(uintptr_t)block->buffers[0]);
+    free((void *)(uintptr_t)block->buffers[2]);
+    free(block);
+}
+
 /* A column whose buffer 1 has `bytes` bytes; NULL if memory is out. */
 static void *add_column(struct arrow_table *table, const char *name, const char *format,
                         size_t bytes) {
-    void *values = table->out_of_memory ? NULL : calloc(1, bytes + 8);
-    table->out_of_memory = !values;
-    if (!values)
+    struct column_block *block = table->out_of_memory ? NULL : block_create(bytes);
+    table->out_of_memory = !block;
+    if (!block)
         return NULL;
     struct arrow_table_column *column = &table->columns[table->count++];
-    *column = (struct arrow_table_column){.name = name, .buffers = {NULL, values}};
-    column->buffer_count = 2;
+    *column = (struct arrow_table_column){.name = name, .block = block, .buffer_count = 2};
     memcpy(column->format, format, strnlen(format, sizeof column->format - 1));
-    return values;
+    return block->values;
 }
 
 int64_t *arrow_table_int64(struct arrow_table *table, const char *name) {
@@ -54,14 +75,14 @@ struct arrow_table_column *arrow_table_text(struct arrow_table *table, const cha
 
 struct arrow_list arrow_table_list(struct arrow_table *table, const char *name, size_t items) {
     int32_t *offsets = add_column(table, name, "+l", (table->rows + 1) * sizeof(int32_t));
-    int64_t *values = offsets ? calloc(items + 1, sizeof *values) : NULL;
+    struct column_block *values = offsets ? block_create(items * sizeof(int64_t)) : NULL;
     if (!values) {
         table->out_of_memory = true;
         return (struct arrow_list){NULL, NULL};
     }
     table->columns[table->count - 1].items = values;
     table->columns[table->count - 1].item_count = items;
-    return (struct arrow_list){offsets, values};
+    return (struct arrow_list){offsets, (int64_t *)values->values};
 }
 
 void arrow_table_append(struct arrow_table *table, struct arrow_table_column *column,
@@ -70,22 +91,25 @@ void arrow_table_append(struct arrow_table *table, struct arrow_table_column *co
         table->out_of_memory = true;
         return;
     }
-    ((int64_t *)(uintptr_t)column->buffers[1])[++column->texts] = (int64_t)column->text.size;
+    int64_t *ends = (int64_t *)(uintptr_t)column->block->buffers[1];
+    ends[++column->texts] = (int64_t)column->text.size;
 }
 
 void arrow_table_set_null(struct arrow_table *table, size_t row) {
     if (table->out_of_memory)
         return;
     struct arrow_table_column *column = &table->columns[table->count - 1];
-    size_t bytes = table->rows / 8 + 1;
-    if (!column->buffers[0]) {
-        column->buffers[0] = malloc(bytes);
-        table->out_of_memory = !column->buffers[0];
-        if (table->out_of_memory)
+    uint8_t *validity = (uint8_t *)(uintptr_t)column->block->buffers[0];
+    if (!validity) {
+        size_t bytes = table->rows / 8 + 1;
+        validity = malloc(bytes);
+        table->out_of_memory = !validity;
+        if (!validity)
             return;
-        memset((void *)(uintptr_t)column->buffers[0], 0xff, bytes);
+        memset(validity, 0xff, bytes);
+        column->block->buffers[0] = validity;
     }
-    ((uint8_t *)(uintptr_t)column->buffers[0])[row / 8] &= (uint8_t) ~(1u << row % 8);
+    validity[row / 8] &= (uint8_t) ~(1u << row % 8);
     column->null_count++;
 }
 
@@ -95,17 +119,37 @@ void arrow_table_set_null(struct arrow_table *table, size_t row) {
 struct schema_block {
     struct ArrowSchema *pointers[ARROW_TABLE_COLUMNS];
     struct ArrowSchema children[ARROW_TABLE_COLUMNS];
-    struct ArrowSchema *item_pointers[ARROW_TABLE_COLUMNS]; /* of lists */
-    struct ArrowSchema items[ARROW_TABLE_COLUMNS];
     char formats[ARROW_TABLE_COLUMNS][16];
 };
+
+/* What a list consists of. */
+struct list_schema {
+    struct ArrowSchema *pointer, item;
+};
+
+static void release_item_schema(struct ArrowSchema *schema) {
+    schema->release = NULL;
+}
 
 /* A child may be released on its own; the block goes with its parent. */
 static void release_child_schema(struct ArrowSchema *schema) {
     for (int64_t i = 0; i < schema->n_children; i++)
         if (schema->children[i]->release)
             schema->children[i]->release(schema->children[i]);
+    free(schema->private_data);
     schema->release = NULL;
+}
+
+static bool make_list_schema(struct ArrowSchema *list) {
+    struct list_schema *own = calloc(1, sizeof *own);
+    if (!own)
+        return false;
+    own->item = (struct ArrowSchema){.format = "l", .name = "item", .release = release_item_schema};
+    own->pointer = &own->item;
+    list->n_children = 1;
+    list->children = &own->pointer;
+    list->private_data = own;
+    return true;
 }
 
 static void release_schema(struct ArrowSchema *schema) {
@@ -120,6 +164,13 @@ static bool make_schema(const struct arrow_table *table, struct ArrowSchema *sch
     struct schema_block *block = calloc(1, sizeof *block);
     if (!block)
         return false;
+    *schema = (struct ArrowSchema){.format = "+s",
+                                   .name = "",
+                                   .n_children = (int64_t)table->count,
+                                   .children = block->pointers,
+                                   .release = release_schema,
+                                   .private_data = block};
+    bool made = true;
     for (size_t i = 0; i < table->count; i++) {
         memcpy(block->formats[i], table->columns[i].format, sizeof block->formats[i]);
         block->pointers[i] = &block->children[i];
@@ -129,21 +180,12 @@ static bool make_schema(const struct arrow_table *table, struct ArrowSchema *sch
             .flags = table->columns[i].null_count ? ARROW_FLAG_NULLABLE : 0,
             .release = release_child_schema,
         };
-        if (table->columns[i].format[0] != '+')
-            continue;
-        block->items[i] =
-            (struct ArrowSchema){.format = "l", .name = "item", .release = release_child_schema};
-        block->item_pointers[i] = &block->items[i];
-        block->children[i].n_children = 1;
-        block->children[i].children = &block->item_pointers[i];
+        if (table->columns[i].format[0] == '+')
+            made = made && make_list_schema(&block->children[i]);
     }
-    *schema = (struct ArrowSchema){.format = "+s",
-                                   .name = "",
-                                   .n_children = (int64_t)table->count,
-                                   .children = block->pointers,
-                                   .release = release_schema,
-                                   .private_data = block};
-    return true;
+    if (!made)
+        schema->release(schema);
+    return made;
 }
 
 /* ---- The array ------------------------------------------------------------------------------- */
@@ -157,15 +199,11 @@ struct array_block {
 /* A column that was moved out of the array frees its buffers when it is released itself. The items
  * of a list go with it. */
 static void release_column(struct ArrowArray *array) {
-    for (int64_t i = 0; i < array->n_children; i++) {
+    for (int64_t i = 0; i < array->n_children; i++)
         if (array->children[i]->release)
             array->children[i]->release(array->children[i]);
-        free(array->children[i]);
-    }
     free(array->children);
-    for (int64_t i = 0; i < array->n_buffers; i++)
-        free((void *)(uintptr_t)array->buffers[i]);
-    free((void *)array->buffers);
+    block_free(array->private_data);
     array->release = NULL;
 }
 
@@ -177,59 +215,50 @@ static void release_array(struct ArrowArray *array) {
     array->release = NULL;
 }
 
-static void free_columns(struct arrow_table *table) {
+void arrow_table_discard(struct arrow_table *table) {
     for (size_t i = 0; i < table->count; i++) {
         struct arrow_table_column *column = &table->columns[i];
-        free((void *)(uintptr_t)column->buffers[0]);
-        free((void *)(uintptr_t)column->buffers[1]);
+        block_free(column->block);
         buffer_free(&column->text);
-        free(column->items);
+        block_free(column->items);
     }
     *table = (struct arrow_table){0};
 }
 
-void arrow_table_discard(struct arrow_table *table) {
-    free_columns(table);
+/* Hands a block over to an array. */
+static void give_block(struct column_block **block, struct ArrowArray *array) {
+    array->buffers = (*block)->buffers;
+    array->private_data = *block;
+    array->release = release_column;
+    *block = NULL;
 }
 
-/* Moves the items of a list into a child of its array. */
+/* What a list consists of; `pointer` is the children of its array. */
+struct list_items {
+    struct ArrowArray *pointer, array;
+};
+
 static bool make_items(struct arrow_table_column *column, struct ArrowArray *array) {
-    struct ArrowArray **children = calloc(1, sizeof *children), *child = calloc(1, sizeof *child);
-    const void **buffers = calloc(2, sizeof *buffers);
-    if (!children || !child || !buffers) {
-        free(children);
-        free(child);
-        free((void *)buffers);
+    struct list_items *own = calloc(1, sizeof *own);
+    if (!own)
         return false;
-    }
-    buffers[1] = column->items;
-    *child = (struct ArrowArray){.length = (int64_t)column->item_count,
-                                 .n_buffers = 2,
-                                 .buffers = buffers,
-                                 .release = release_column};
-    *children = child;
-    array->children = children;
+    own->array = (struct ArrowArray){.length = (int64_t)column->item_count, .n_buffers = 2};
+    give_block(&column->items, &own->array);
+    own->pointer = &own->array;
+    array->children = &own->pointer;
     array->n_children = 1;
-    column->items = NULL;
     return true;
 }
 
 /* Moves the buffers of a column into an array. */
 static bool make_column(struct arrow_table *table, struct arrow_table_column *column,
                         struct ArrowArray *array) {
-    const void **buffers = calloc(3, sizeof *buffers);
-    if (!buffers)
-        return false;
-    memcpy(buffers, column->buffers, sizeof column->buffers);
-    if (column->buffer_count == 3)
-        buffers[2] = column->text.data;
     *array = (struct ArrowArray){.length = (int64_t)table->rows,
                                  .null_count = column->null_count,
-                                 .n_buffers = column->buffer_count,
-                                 .buffers = buffers,
-                                 .release = release_column};
+                                 .n_buffers = column->buffer_count};
+    column->block->buffers[2] = column->text.data;
     column->text = (struct buffer){0};
-    column->buffers[0] = column->buffers[1] = NULL;
+    give_block(&column->block, array);
     return !column->items || make_items(column, array);
 }
 
@@ -264,7 +293,7 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schem
 static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *array) {
     struct arrow_table *table = stream->private_data;
     *array = (struct ArrowArray){0};
-    if (table->count && table->columns[0].buffers[1])
+    if (table->count && table->columns[0].block)
         return make_array(table, array) ? 0 : ENOMEM;
     return 0;
 }
@@ -275,7 +304,7 @@ static const char *get_last_error(struct ArrowArrayStream *stream) {
 }
 
 static void release_stream(struct ArrowArrayStream *stream) {
-    free_columns(stream->private_data);
+    arrow_table_discard(stream->private_data);
     free(stream->private_data);
     stream->release = NULL;
 }
@@ -285,7 +314,7 @@ cog_status arrow_table_finish(struct arrow_table *table, struct ArrowArrayStream
     struct arrow_table *own = table->out_of_memory ? NULL : malloc(sizeof *own);
     if (!own) {
         size_t rows = table->rows;
-        free_columns(table);
+        arrow_table_discard(table);
         return error_memory(error, rows * sizeof(int64_t), "an Arrow table");
     }
     *own = *table;

@@ -10,6 +10,8 @@
 
 enum { ARROW_TABLE_COLUMNS = 8 };
 
+struct column_block;
+
 /* Zero-initialise. */
 struct arrow_table {
     size_t rows;
@@ -17,11 +19,11 @@ struct arrow_table {
     struct arrow_table_column {
         const char *name; /* a literal */
         char format[16];
-        const void *buffers[3];
+        struct column_block *block; /* the pointers to its buffers, and the values */
         int64_t buffer_count, null_count;
         struct buffer text; /* texts while they are appended */
         size_t texts;
-        void *items; /* of lists: int64 */
+        struct column_block *items; /* of lists: int64 */
         size_t item_count;
     } columns[ARROW_TABLE_COLUMNS];
     bool out_of_memory;
