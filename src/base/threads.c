@@ -29,6 +29,13 @@ const struct threads_watch *threads_watch_current(void) {
     return watch_of_thread;
 }
 
+cog_status threads_check(cog_error *error) {
+    const struct threads_watch *watch = watch_of_thread;
+    return watch && watch->stops(watch->context, 0, 0)
+               ? error_set(error, COG_ERR_CANCELLED, "stopped")
+               : COG_OK;
+}
+
 /* Runs body on `threads` threads, including the caller. If a thread cannot be started, the others
  * do its share. */
 struct crew_member {

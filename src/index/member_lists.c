@@ -12,7 +12,10 @@ enum {
     TAG_SHIFT = 40,
     CLASS_SHIFT = 32,
     INSERTION_MOST = 96, /* entries that need no other sorting */
-    GRAIN = 4096
+    GRAIN = 4096,
+    PARTS_BITS_MOST = 12,
+    PART_MEMBERS = 1 << 20, /* about as many as stand in a part */
+    ROWS_AT_ONCE = 1024     /* and then it is asked whether to stop */
 };
 
 unsigned member_lists_bits(uint64_t entries) {
@@ -23,8 +26,8 @@ unsigned member_lists_bits(uint64_t entries) {
 }
 
 void member_lists_free(struct member_lists *lists) {
-    free(lists->starts);
-    free(lists->entries);
+    room_free(&lists->starts_room);
+    room_free(&lists->entries_room);
     *lists = (struct member_lists){0};
 }
 
@@ -74,55 +77,130 @@ struct noted_list {
     uint64_t begin, length;
 };
 
+/* A member and its row, on their way to the buckets of their part. */
+struct staged_member {
+    uint32_t low, row;
+    uint16_t high;
+};
+
+/* In a file, members are sorted into parts first, ranges of buckets that fit memory: whatever is
+ * then read and written at random is a part. In memory there is one part, and members come from
+ * their rows. */
 struct building {
     const struct member_source *source;
     struct member_lists *lists;
-    uint64_t *fill;            /* of buckets: where the next entry goes */
-    uint32_t *sizes;           /* of rows: members */
-    uint32_t *places;          /* of rows: members that have their places */
-    struct noted_list *longer; /* lists of two entries or more, in their order */
+    const char *beside;
+    unsigned threads, part_bits;
+    uint64_t part_starts[(1 << PARTS_BITS_MOST) + 1]; /* members before each part */
+    struct room staged;
+    struct room sizes, places; /* of rows, u32: members, and members that have their places */
+    struct room longer;        /* lists of two entries or more, in their order */
     uint64_t longer_count, longest;
+    uint64_t first_bucket; /* of the part at hand */
+    uint64_t *fill;        /* of its buckets: where the next entry goes */
 };
 
+static cog_status take_room(const struct building *building, struct room *room, uint64_t count,
+                            size_t item_bytes, cog_error *error) {
+    return room_take(room, building->beside, (size_t)count, item_bytes, "posting lists", error);
+}
+
+static unsigned part_of(uint64_t member, unsigned part_bits) {
+    return (unsigned)(member >> (MEMBER_BITS - part_bits));
+}
+
+static cog_status check_stop(uint64_t at, cog_error *error) {
+    return at % ROWS_AT_ONCE == 0 ? threads_check(error) : COG_OK;
+}
+
+/* part_starts[p + 1] becomes the members of part p, of 2^PARTS_BITS_MOST parts. */
 static cog_status count_members(struct building *building, cog_error *error) {
     const struct member_source *source = building->source;
-    struct member_lists *lists = building->lists;
     const uint64_t *members;
-    TAKE(building->sizes, source->rows + 1, "posting lists", error);
-    TAKE_ZEROED(building->places, source->rows + 1, "posting lists", error);
+    TRY(take_room(building, &building->sizes, source->rows, sizeof(uint32_t), error));
+    TRY(take_room(building, &building->places, source->rows, sizeof(uint32_t), error));
+    uint32_t *sizes = building->sizes.data;
     for (size_t row = 0; row < source->rows; row++) {
-        building->sizes[row] = (uint32_t)source->members(source->context, row, &members);
-        lists->count += building->sizes[row];
+        TRY(check_stop(row, error));
+        sizes[row] = (uint32_t)source->members(source->context, row, &members);
+        building->lists->count += sizes[row];
+        for (size_t left = sizes[row]; left > 0; left--)
+            building->part_starts[part_of(*members++, PARTS_BITS_MOST) + 1]++;
     }
-    lists->bits = member_lists_bits(lists->count);
-    const uint64_t buckets = (uint64_t)1 << lists->bits;
-    TAKE_ZEROED(lists->starts, buckets + 1, "posting lists", error);
-    TAKE(lists->entries, lists->count + 1, "posting lists", error);
-    for (size_t row = 0; row < source->rows; row++)
-        for (size_t left = source->members(source->context, row, &members); left > 0; left--)
-            lists->starts[member_list_bucket(lists, *members++) + 1]++;
-    for (uint64_t i = 0; i < buckets; i++)
-        lists->starts[i + 1] += lists->starts[i];
     return COG_OK;
 }
 
-/* Entries without classes into their buckets, rows rising. */
-static cog_status spread_members(struct building *building, cog_error *error) {
+/* Chooses the parts, and adds up what count_members counted. */
+static cog_status plan_parts(struct building *building, cog_error *error) {
+    struct member_lists *lists = building->lists;
+    uint64_t *starts = building->part_starts;
+    lists->bits = member_lists_bits(lists->count);
+    while (building->beside && building->part_bits < PARTS_BITS_MOST &&
+           building->part_bits < lists->bits && lists->count >> building->part_bits > PART_MEMBERS)
+        building->part_bits++;
+    for (size_t i = 0; i < (size_t)1 << PARTS_BITS_MOST; i++)
+        starts[i + 1] += starts[i];
+    for (size_t i = 0; i <= (size_t)1 << building->part_bits; i++)
+        starts[i] = starts[i << (PARTS_BITS_MOST - building->part_bits)];
+    TRY(take_room(building, &lists->starts_room, ((uint64_t)1 << lists->bits) + 1,
+                  sizeof *lists->starts, error));
+    TRY(take_room(building, &lists->entries_room, lists->count, sizeof *lists->entries, error));
+    lists->starts = lists->starts_room.data;
+    lists->entries = lists->entries_room.data;
+    return COG_OK;
+}
+
+/* Members of all rows into their parts, rows rising. */
+static cog_status stage_members(struct building *building, cog_error *error) {
     const struct member_source *source = building->source;
-    const struct member_lists *lists = building->lists;
-    const uint64_t buckets = (uint64_t)1 << lists->bits;
+    uint64_t next[1 << PARTS_BITS_MOST];
     const uint64_t *members;
-    TAKE(building->fill, buckets, "posting lists", error);
-    memcpy(building->fill, lists->starts, buckets * sizeof *building->fill);
-    for (size_t row = 0; row < source->rows; row++)
+    memcpy(next, building->part_starts, sizeof next);
+    TRY(take_room(building, &building->staged, building->lists->count, sizeof(struct staged_member),
+                  error));
+    struct staged_member *staged = building->staged.data;
+    for (size_t row = 0; row < source->rows; row++) {
+        TRY(check_stop(row, error));
         for (size_t left = source->members(source->context, row, &members); left > 0; left--) {
             const uint64_t member = *members++;
-            uint64_t *place = &building->fill[member_list_bucket(lists, member)];
-            lists->entries[(*place)++] = member_list_tag(lists, member) | row;
+            staged[next[part_of(member, building->part_bits)]++] =
+                (struct staged_member){(uint32_t)member, (uint32_t)row, (uint16_t)(member >> 32)};
         }
-    free(building->fill);
-    building->fill = NULL;
+    }
     return COG_OK;
+}
+
+typedef void member_taker(struct building *building, uint64_t member, uint32_t row);
+
+/* Calls take for the members of a part, rows rising. */
+static inline cog_status visit_part(struct building *building, size_t part, member_taker *take,
+                                    cog_error *error) {
+    const struct member_source *source = building->source;
+    const struct staged_member *staged = building->staged.data;
+    const uint64_t *members;
+    if (staged) {
+        for (uint64_t i = building->part_starts[part]; i < building->part_starts[part + 1]; i++)
+            take(building, (uint64_t)staged[i].high << 32 | staged[i].low, staged[i].row);
+        return COG_OK;
+    }
+    for (size_t row = 0; row < source->rows; row++) {
+        TRY(check_stop(row, error));
+        for (size_t left = source->members(source->context, row, &members); left > 0; left--)
+            take(building, *members++, (uint32_t)row);
+    }
+    return COG_OK;
+}
+
+static void count_in_bucket(struct building *building, uint64_t member, uint32_t row) {
+    (void)row;
+    building->lists->starts[member_list_bucket(building->lists, member) + 1]++;
+}
+
+/* An entry without a class. */
+static void put_in_bucket(struct building *building, uint64_t member, uint32_t row) {
+    const struct member_lists *lists = building->lists;
+    uint64_t *place = &building->fill[member_list_bucket(lists, member) - building->first_bucket];
+    lists->entries[(*place)++] = member_list_tag(lists, member) | row;
 }
 
 static void insertion_sort(uint64_t *items, uint64_t count) {
@@ -149,33 +227,66 @@ static void sort_by_digit(const uint64_t *from, uint64_t *to, uint64_t count, un
 }
 
 /* Entries that are in the order of their rows, by tags (in two digits) or by classes. */
-static cog_status sort_entries(uint64_t *items, uint64_t count, bool by_class, cog_error *error) {
-    uint64_t *scratch;
+static cog_status sort_entries(const struct building *building, uint64_t *items, uint64_t count,
+                               bool by_class, cog_error *error) {
+    struct room scratch;
     if (count <= INSERTION_MOST) {
         insertion_sort(items, count);
         return COG_OK;
     }
-    TAKE(scratch, count, "posting lists", error);
+    TRY(take_room(building, &scratch, count, sizeof *items, error));
+    uint64_t *other = scratch.data;
     if (by_class) {
-        sort_by_digit(items, scratch, count, CLASS_SHIFT, 8);
-        memcpy(items, scratch, count * sizeof *items);
+        sort_by_digit(items, other, count, CLASS_SHIFT, 8);
+        memcpy(items, other, count * sizeof *items);
     } else {
-        sort_by_digit(items, scratch, count, TAG_SHIFT, 12);
-        sort_by_digit(scratch, items, count, TAG_SHIFT + 12, 12);
+        sort_by_digit(items, other, count, TAG_SHIFT, 12);
+        sort_by_digit(other, items, count, TAG_SHIFT + 12, 12);
     }
-    free(scratch);
+    room_free(&scratch);
     return COG_OK;
 }
 
 static cog_status sort_buckets(void *context, unsigned worker, size_t begin, size_t end,
                                cog_error *error) {
     (void)worker;
-    const struct member_lists *lists = ((const struct building *)context)->lists;
+    const struct building *building = context;
+    const struct member_lists *lists = building->lists;
+    const uint64_t *starts = lists->starts + building->first_bucket;
     for (size_t bucket = begin; bucket < end; bucket++)
-        TRY(sort_entries(lists->entries + lists->starts[bucket],
-                         lists->starts[bucket + 1] - lists->starts[bucket], false, error));
+        TRY(sort_entries(building, lists->entries + starts[bucket],
+                         starts[bucket + 1] - starts[bucket], false, error));
     return COG_OK;
 }
+
+/* The buckets of a part get their entries, sorted; those of the parts before have theirs. */
+static cog_status fill_part(struct building *building, size_t part, cog_error *error) {
+    const struct member_lists *lists = building->lists;
+    const size_t buckets = (size_t)1 << (lists->bits - building->part_bits);
+    building->first_bucket = (uint64_t)part * buckets;
+    uint64_t *starts = lists->starts + building->first_bucket;
+    TRY(visit_part(building, part, count_in_bucket, error));
+    for (size_t i = 0; i < buckets; i++)
+        starts[i + 1] += starts[i];
+    TAKE(building->fill, buckets, "posting lists", error);
+    memcpy(building->fill, starts, buckets * sizeof *building->fill);
+    cog_status status = visit_part(building, part, put_in_bucket, error);
+    free(building->fill);
+    building->fill = NULL;
+    THEN(status, parallel_for(building->threads, buckets, GRAIN, sort_buckets, building, error));
+    return status;
+}
+
+static cog_status fill_parts(struct building *building, cog_error *error) {
+    if (building->part_bits)
+        TRY(stage_members(building, error));
+    for (size_t part = 0; part < (size_t)1 << building->part_bits; part++)
+        TRY(fill_part(building, part, error));
+    room_free(&building->staged);
+    return COG_OK;
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
 
 /* The entries of the list that begins there, in a bucket that ends at `end`. */
 static uint64_t list_length(const uint64_t *entries, uint64_t begin, uint64_t end) {
@@ -187,74 +298,103 @@ static uint64_t list_length(const uint64_t *entries, uint64_t begin, uint64_t en
 
 /* The next place in the order of a row's members goes to this entry. */
 static void take_place(struct building *building, uint64_t *entry) {
+    const uint32_t *sizes = building->sizes.data;
+    uint32_t *places = building->places.data;
     const uint32_t row = member_entry_row(*entry);
-    const uint64_t place = building->places[row]++;
-    *entry |= place * MEMBER_LIST_CLASSES / building->sizes[row] << CLASS_SHIFT;
+    const uint64_t place = places[row]++;
+    *entry |= place * MEMBER_LIST_CLASSES / sizes[row] << CLASS_SHIFT;
 }
 
-/* Members of one row come first in the order; the other lists are noted. */
-static cog_status place_single(struct building *building, cog_error *error) {
+typedef void list_taker(struct building *building, uint64_t begin, uint64_t length);
+
+static inline cog_status visit_lists(struct building *building, list_taker *take,
+                                     cog_error *error) {
     const struct member_lists *lists = building->lists;
-    size_t capacity = 0;
     for (uint64_t bucket = 0; bucket < (uint64_t)1 << lists->bits; bucket++) {
         const uint64_t end = lists->starts[bucket + 1];
+        TRY(check_stop(bucket, error));
         for (uint64_t at = lists->starts[bucket], length; at < end; at += length) {
             length = list_length(lists->entries, at, end);
-            if (length == 1) {
-                take_place(building, &lists->entries[at]);
-                continue;
-            }
-            GROW(building->longer, capacity, building->longer_count + 1, "posting lists", error);
-            building->longer[building->longer_count++] = (struct noted_list){at, length};
-            building->longest = length > building->longest ? length : building->longest;
+            take(building, at, length);
         }
     }
     return COG_OK;
 }
 
+/* Members of one row come first in the order; the other lists are counted, then noted. */
+static void place_single(struct building *building, uint64_t begin, uint64_t length) {
+    if (length == 1)
+        take_place(building, &building->lists->entries[begin]);
+    else
+        building->longer_count++;
+    building->longest = length > building->longest ? length : building->longest;
+}
+
+static void note_longer(struct building *building, uint64_t begin, uint64_t length) {
+    struct noted_list *longer = building->longer.data;
+    if (length > 1)
+        longer[building->longer_count++] = (struct noted_list){begin, length};
+}
+
 /* By length; lists of one length keep their order. */
 static cog_status sort_lists(struct building *building, cog_error *error) {
     const uint64_t count = building->longer_count;
-    struct noted_list *sorted = NULL;
-    uint64_t *starts;
-    TAKE_ZEROED(starts, building->longest + 2, "posting lists", error);
-    cog_status status = TAKEN(sorted, count + 1, "posting lists", error);
-    for (uint64_t i = 0; i < count; i++)
-        starts[building->longer[i].length + 1]++;
-    for (uint64_t i = 0; i <= building->longest; i++)
+    const struct noted_list *longer = building->longer.data;
+    struct room starts_room = {0}, sorted_room = {0};
+    cog_status status =
+        take_room(building, &starts_room, building->longest + 2, sizeof(uint64_t), error);
+    THEN(status, take_room(building, &sorted_room, count, sizeof *longer, error));
+    uint64_t *starts = starts_room.data;
+    struct noted_list *sorted = sorted_room.data;
+    for (uint64_t i = 0; i < count && status == COG_OK; i++)
+        starts[longer[i].length + 1]++;
+    for (uint64_t i = 0; i <= building->longest && status == COG_OK; i++)
         starts[i + 1] += starts[i];
     for (uint64_t i = 0; i < count && status == COG_OK; i++)
-        sorted[starts[building->longer[i].length]++] = building->longer[i];
-    free(starts);
-    if (status == COG_OK) {
-        free(building->longer);
-        building->longer = sorted;
-    }
+        sorted[starts[longer[i].length]++] = longer[i];
+    room_free(&starts_room);
+    room_free(status == COG_OK ? &building->longer : &sorted_room);
+    if (status == COG_OK)
+        building->longer = sorted_room;
     return status;
 }
 
-static cog_status place_longer(struct building *building, cog_error *error) {
+static cog_status place_members(struct building *building, cog_error *error) {
+    TRY(visit_lists(building, place_single, error));
+    TRY(take_room(building, &building->longer, building->longer_count, sizeof(struct noted_list),
+                  error));
+    building->longer_count = 0;
+    TRY(visit_lists(building, note_longer, error));
     TRY(sort_lists(building, error));
+    const struct noted_list *longer = building->longer.data;
     for (uint64_t i = 0; i < building->longer_count; i++) {
-        uint64_t *entries = building->lists->entries + building->longer[i].begin;
-        for (uint64_t j = 0; j < building->longer[i].length; j++)
+        uint64_t *entries = building->lists->entries + longer[i].begin;
+        TRY(check_stop(i, error));
+        for (uint64_t j = 0; j < longer[i].length; j++)
             take_place(building, &entries[j]);
-        TRY(sort_entries(entries, building->longer[i].length, true, error));
+        TRY(sort_entries(building, entries, longer[i].length, true, error));
     }
     return COG_OK;
 }
 
 cog_status member_lists_build(const struct member_source *source, unsigned threads,
-                              struct member_lists *lists, cog_error *error) {
-    struct building building = {.source = source, .lists = lists};
+                              const char *beside, struct member_lists *lists, cog_error *error) {
+    struct building *building;
     *lists = (struct member_lists){0};
-    cog_status status = count_members(&building, error);
-    THEN(status, spread_members(&building, error));
-    THEN(status,
-         parallel_for(threads, (size_t)1 << lists->bits, GRAIN, sort_buckets, &building, error));
-    THEN(status, place_single(&building, error));
-    THEN(status, place_longer(&building, error));
-    FREE(building.fill, building.sizes, building.places, building.longer);
+    TAKE_ZEROED(building, 1, "posting lists", error);
+    building->source = source;
+    building->lists = lists;
+    building->beside = beside;
+    building->threads = threads;
+    cog_status status = count_members(building, error);
+    THEN(status, plan_parts(building, error));
+    THEN(status, fill_parts(building, error));
+    THEN(status, place_members(building, error));
+    struct room *rooms[] = {&building->staged, &building->sizes, &building->places,
+                            &building->longer};
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+        room_free(rooms[i]);
+    free(building);
     if (status != COG_OK)
         member_lists_free(lists);
     return status;

@@ -13,7 +13,7 @@
  * posting. */
 #pragma once
 
-#include "base/error.h"
+#include "base/io/output.h"
 #include "vector/member_set.h"
 
 enum { MEMBER_LIST_CLASSES = 256 };
@@ -25,10 +25,11 @@ struct member_lists {
                           bucket but for members that share a list */
     uint64_t count;    /* entries */
     unsigned bits;
+    struct room starts_room, entries_room; /* if they are owned */
 };
 
-/* The sets of rows, as building asks for them twice: the members of a row, valid until the next
- * call; 0 of them if it has none. */
+/* The sets of rows, as building asks for them several times: the members of a row, valid until the
+ * next call; 0 of them if it has none. */
 struct member_source {
     size_t (*members)(void *context, size_t row, const uint64_t **members);
     void *context;
@@ -37,8 +38,12 @@ struct member_source {
 
 /* The bits that lists of that many entries have. */
 unsigned member_lists_bits(uint64_t entries);
+/* If `beside` is not NULL, the lists and all that is needed to make them stand in scratch files in
+ * the folder of that file: memory does not grow with the sets. Then members are sorted into parts
+ * of about a million before they are spread to their buckets, so that what is larger than memory is
+ * read and written in order. COG_ERR_CANCELLED if the job is told to stop. */
 cog_status member_lists_build(const struct member_source *source, unsigned threads,
-                              struct member_lists *lists, cog_error *error);
+                              const char *beside, struct member_lists *lists, cog_error *error);
 void member_lists_free(struct member_lists *lists);
 
 static inline uint64_t member_list_bucket(const struct member_lists *lists, uint64_t member) {

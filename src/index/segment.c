@@ -187,6 +187,8 @@ uint64_t segment_table_bytes(const struct segment *segment) {
         SECTION_ID_ENTRIES,     SECTION_SIGNATURES,     SECTION_LENGTHS,
         SECTION_VECTOR_OFFSETS, SECTION_VECTOR_COLUMNS, SECTION_VECTOR_VALUES};
     uint64_t bytes = segment->container.size_bytes;
+    if (segment->sets.rows)
+        return 0;
     for (size_t i = 0; i < sizeof streamed / sizeof *streamed; i++) {
         struct bytes_view view;
         if (container_find(&segment->container, streamed[i], &view))

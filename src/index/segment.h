@@ -84,7 +84,7 @@ bool segment_vector(const struct segment *segment, size_t row, const uint32_t **
 /* The number of entries of the vectors that the segment has room for; offsets of a damaged file may
  * say otherwise. */
 uint64_t segment_entries(const struct segment *segment);
-/* What a merge must have in memory: bytes of the file less ids, signatures and vectors. */
+/* What a merge must have in memory: bytes of the file less ids, signatures, vectors and sets. */
 uint64_t segment_table_bytes(const struct segment *segment);
 /* Reads everything: checksums, then whether offsets, rows and columns are possible. After it, the
  * views may be used without further checks. */

@@ -54,13 +54,22 @@ static size_t record_bytes(uint32_t terms, uint32_t words) {
     return terms + words == 0 ? TEXT_BYTES : member_set_bytes(terms) + member_set_bytes(words);
 }
 
+bool segment_sets_record(const struct segment_sets *sets, size_t row, struct bytes_view *record) {
+    const struct set_row at = sets->rows[row];
+    const uint64_t room = sets->size_bytes - MEMBER_SET_SLACK;
+    if (at.offset > room || at.terms > room || at.words > room ||
+        record_bytes(at.terms, at.words) > room - at.offset)
+        return false;
+    *record = view_of((const char *)sets->bytes + at.offset, record_bytes(at.terms, at.words));
+    return true;
+}
+
 bool segment_sets_load(const struct segment_sets *sets, size_t row, struct loaded_sets *loaded,
                        struct document_set *set) {
     const struct set_row at = sets->rows[row];
-    const uint64_t room = sets->size_bytes - MEMBER_SET_SLACK;
+    struct bytes_view record;
     *set = (struct document_set){.term_count = at.terms, .word_count = at.words};
-    if (at.offset > room || at.terms > room || at.words > room ||
-        record_bytes(at.terms, at.words) > room - at.offset)
+    if (!segment_sets_record(sets, row, &record))
         return false;
     const uint8_t *bytes = sets->bytes + at.offset;
     if (document_set_is_text(set)) {
@@ -131,7 +140,8 @@ static size_t members_of(void *context, size_t row, const uint64_t **members) {
 
 /* The largest sets of all rows have room, so that reading them cannot fail. */
 static cog_status make_lists(const struct segment_sets *sets, size_t rows, bool of_words,
-                             unsigned threads, struct member_lists *lists, cog_error *error) {
+                             unsigned threads, const char *beside, struct member_lists *lists,
+                             cog_error *error) {
     struct listed_sets listed = {.sets = sets, .of_words = of_words};
     const struct member_source source = {members_of, &listed, rows};
     size_t terms = 0, words = 0;
@@ -143,9 +153,15 @@ static cog_status make_lists(const struct segment_sets *sets, size_t rows, bool 
     cog_status status =
         GROWN(loaded->terms, loaded->term_capacity, terms + 1, "posting lists", error);
     THEN(status, GROWN(loaded->words, loaded->word_capacity, words + 1, "posting lists", error));
-    THEN(status, member_lists_build(&source, threads, lists, error));
+    THEN(status, member_lists_build(&source, threads, beside, lists, error));
     loaded_sets_free(loaded);
     return status;
+}
+
+cog_status segment_sets_list(struct segment_sets *sets, size_t rows, unsigned threads,
+                             const char *beside, cog_error *error) {
+    TRY(make_lists(sets, rows, false, threads, beside, &sets->terms, error));
+    return make_lists(sets, rows, true, threads, beside, &sets->words, error);
 }
 
 cog_status segment_sets_finish(struct set_builder *builder, unsigned threads,
@@ -158,8 +174,7 @@ cog_status segment_sets_finish(struct set_builder *builder, unsigned threads,
                                   .bytes = (uint8_t *)builder->bytes.data,
                                   .size_bytes = builder->bytes.size};
     *builder = (struct set_builder){0};
-    cog_status status = make_lists(sets, rows, false, threads, &sets->terms, error);
-    THEN(status, make_lists(sets, rows, true, threads, &sets->words, error));
+    cog_status status = segment_sets_list(sets, rows, threads, NULL, error);
     if (status != COG_OK)
         segment_sets_free(sets);
     return status;
@@ -190,7 +205,8 @@ static cog_status open_lists(const struct container *container, uint64_t count, 
     const unsigned bits = member_lists_bits(count);
     TRY(method_section(container, starts, ((size_t)1 << bits) + 1, 8, &first, error));
     TRY(method_section(container, entries, (size_t)count, 8, &second, error));
-    *lists = (struct member_lists){(uint64_t *)first, (uint64_t *)second, count, bits};
+    *lists = (struct member_lists){
+        .starts = (uint64_t *)first, .entries = (uint64_t *)second, .count = count, .bits = bits};
     return COG_OK;
 }
 
@@ -249,7 +265,7 @@ static cog_status check_lists(const struct segment_sets *sets, const char *path,
                               bool of_words, cog_error *error) {
     const struct member_lists *lists = of_words ? &sets->words : &sets->terms;
     struct member_lists made = {0};
-    TRY(make_lists(sets, rows, of_words, 1, &made, error));
+    TRY(make_lists(sets, rows, of_words, 1, NULL, &made, error));
     const size_t starts = ((size_t)1 << made.bits) + 1;
     const bool same =
         made.count == lists->count && memcmp(made.starts, lists->starts, starts * 8) == 0 &&

@@ -54,7 +54,13 @@ void set_builder_free(struct set_builder *builder);
 /* Takes what the builder has, and makes the lists. */
 cog_status segment_sets_finish(struct set_builder *builder, unsigned threads,
                                struct segment_sets *sets, cog_error *error);
+/* Makes the lists of sets that have rows and bytes; `beside`: see member_lists_build. After an
+ * error the lists that were made stay. */
+cog_status segment_sets_list(struct segment_sets *sets, size_t rows, unsigned threads,
+                             const char *beside, cog_error *error);
 
+/* The bytes of a row's sets in the section. False if they are damaged. */
+bool segment_sets_record(const struct segment_sets *sets, size_t row, struct bytes_view *record);
 /* The document of a row; `loaded` holds its members. False if it is damaged. */
 bool segment_sets_load(const struct segment_sets *sets, size_t row, struct loaded_sets *loaded,
                        struct document_set *set);

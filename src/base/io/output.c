@@ -436,3 +436,23 @@ void scratch_memory_free(void *memory, size_t size) {
     if (memory)
         munmap(memory, size);
 }
+
+enum { ROOM_ON_HEAP_BYTES = 1 << 20 };
+
+cog_status room_take(struct room *room, const char *beside, size_t count, size_t item_bytes,
+                     const char *what, cog_error *error) {
+    *room = (struct room){0};
+    if (!size_multiply(count, item_bytes, &room->size_bytes))
+        return error_memory(error, SIZE_MAX, what);
+    room->is_in_file = beside && room->size_bytes > ROOM_ON_HEAP_BYTES;
+    return room->is_in_file ? scratch_memory_take(beside, room->size_bytes, &room->data, error)
+                            : memory_take(&room->data, room->size_bytes + 1, 1, true, what, error);
+}
+
+void room_free(struct room *room) {
+    if (room->is_in_file)
+        scratch_memory_free(room->data, room->size_bytes);
+    else
+        free(room->data);
+    *room = (struct room){0};
+}

@@ -42,6 +42,18 @@ int scratch_file_open_beside(const char *beside, cog_error *error);
 cog_status scratch_memory_take(const char *beside, size_t size, void **memory, cog_error *error);
 void scratch_memory_free(void *memory, size_t size);
 
+/* Zeroed memory of a job: in a scratch file in the folder of `beside`, or on the heap if that is
+ * NULL or it is a megabyte at most. So one code works in memory and with more than memory holds.
+ * Zero-initialise; room_free releases. `what` stands in messages. */
+struct room {
+    void *data;
+    size_t size_bytes;
+    bool is_in_file;
+};
+cog_status room_take(struct room *room, const char *beside, size_t count, size_t item_bytes,
+                     const char *what, cog_error *error);
+void room_free(struct room *room);
+
 /* ---- Unfinished files and folders ------------------------------------------------------------ */
 
 /* Each has a name of its own next to its target, and all of them stand in a list, so that a program

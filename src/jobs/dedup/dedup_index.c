@@ -25,46 +25,30 @@ cog_status dedup_index_check(const cog_dedup_options *options, cog_error *error)
 
 /* ---- All documents --------------------------------------------------------------------------- */
 
-/* Adds a row of a segment to the batch. `position`: among the rows of the index that can be found.
- */
-static cog_status add_row(const struct segment *segment, size_t row, uint64_t position,
-                          struct set_batch *batch, struct loaded_sets *loaded, cog_error *error) {
-    struct bytes_view id = {NULL, 0};
-    struct document_set set;
-    if (!segment_id(segment, row, &id) || !segment_sets_load(&segment->sets, row, loaded, &set))
-        return error_set(error, COG_ERR_FORMAT,
-                         "%s: row %zu is damaged; cognate index check tells more",
-                         segment->container.path, row);
-    return set_batch_add_set(batch, &set, id, (uint32_t)position, error);
-}
+struct appended {
+    struct document_sets *sets;
+    struct set_batch batch;
+    uint64_t position; /* among the rows of the index that can be found */
+};
 
-static cog_status append_rows(const cog_index *index, struct document_sets *sets,
-                              struct set_batch *batch, struct loaded_sets *loaded,
-                              cog_error *error) {
+static cog_status append_row(void *context, struct bytes_view id, const struct document_set *set,
+                             cog_error *error) {
     enum { BYTES_AT_ONCE = 1 << 20 };
-    uint64_t position = 0;
-    for (size_t part = 0; part < index->parts.manifest.count; part++) {
-        const struct manifest_entry *entry = &index->parts.manifest.entries[part];
-        for (uint32_t row = 0; row < entry->rows; row++) {
-            if (entry->removed_count && manifest_is_removed(entry, row))
-                continue;
-            TRY(add_row(&index->parts.segments[part], row, position++, batch, loaded, error));
-            if (batch->bytes.size >= BYTES_AT_ONCE)
-                TRY(document_sets_append(sets, batch, error));
-        }
-    }
-    return document_sets_append(sets, batch, error);
+    struct appended *appended = context;
+    TRY(set_batch_add_set(&appended->batch, set, id, (uint32_t)appended->position++, error));
+    return appended->batch.bytes.size < BYTES_AT_ONCE
+               ? COG_OK
+               : document_sets_append(appended->sets, &appended->batch, error);
 }
 
 cog_status dedup_index_append(const cog_index *index, struct document_sets *sets,
                               cog_error *error) {
-    struct set_batch batch = {0};
-    struct loaded_sets loaded = {0};
+    struct appended appended = {.sets = sets};
     if (!document_sets_wants_next(sets))
         return COG_OK;
-    cog_status status = append_rows(index, sets, &batch, &loaded, error);
-    set_batch_free(&batch);
-    loaded_sets_free(&loaded);
+    cog_status status = index_visit_sets(index, append_row, &appended, error);
+    THEN(status, document_sets_append(sets, &appended.batch, error));
+    set_batch_free(&appended.batch);
     return status;
 }
 
@@ -172,8 +156,10 @@ static cog_status add_twin(struct index_dedup *dedup, uint64_t row, struct set_b
                            struct loaded_sets *loaded, cog_error *error) {
     uint64_t first_row;
     const size_t part = index_part_of(dedup->index, (uint32_t)row, &first_row);
-    return add_row(&dedup->index->parts.segments[part], (size_t)(row - first_row),
-                   position_of(dedup->index, row), batch, loaded, error);
+    struct bytes_view id;
+    struct document_set set;
+    TRY(index_read_set(dedup->index, part, (uint32_t)(row - first_row), loaded, &id, &set, error));
+    return set_batch_add_set(batch, &set, id, (uint32_t)position_of(dedup->index, row), error);
 }
 
 /* The twins, each once, go behind the documents of the input. */

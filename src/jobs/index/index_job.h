@@ -119,14 +119,15 @@ cog_status segment_draft_merged(const cog_index *index, size_t first, size_t cou
 /* The same for documents that are sets (index_sets.c). */
 cog_status segment_draft_sets(const cog_index *index, const struct corpus *corpus, unsigned threads,
                               struct segment_draft *draft, cog_error *error);
-cog_status segment_draft_merged_sets(const cog_index *index, size_t first, size_t count,
-                                     unsigned threads, struct segment_draft *draft,
-                                     cog_error *error);
+/* A document of an index of sets; `loaded` holds its members. */
+cog_status index_read_set(const cog_index *index, size_t part, uint32_t row,
+                          struct loaded_sets *loaded, struct bytes_view *id,
+                          struct document_set *set, cog_error *error);
 /* Calls `take` for all documents of an index of sets that can be found, by rows. */
 typedef cog_status set_taker(void *context, struct bytes_view id, const struct document_set *set,
                              cog_error *error);
-cog_status index_visit_sets(const cog_index *index, size_t first, size_t count, set_taker *take,
-                            void *context, cog_error *error);
+cog_status index_visit_sets(const cog_index *index, set_taker *take, void *context,
+                            cog_error *error);
 
 /* Reports what indexing documents will take; COG_ERR_MEMORY where the budget is less. */
 cog_status index_check_memory(const cog_documents *documents, cog_measure measure,

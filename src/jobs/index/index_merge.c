@@ -2,20 +2,24 @@
  *
  * Documents with vectors are read back as terms with their frequencies and indexed again, some
  * thousand at a time: the result is, byte for byte, what a build of these documents makes of them,
- * signed by the statistics that the index has now. Signatures alone are copied. Ids, signatures,
- * lengths and vectors of the result stand in a scratch file if the caller names a place for it; in
- * memory are then the terms, the tables of the method, and the documents at hand. */
+ * signed by the statistics that the index has now. Signatures alone are copied, and so are sets,
+ * whose posting lists are made anew. Ids, signatures, lengths, vectors, sets and lists of the
+ * result stand in scratch files if the caller names a place for them; in memory are then the terms,
+ * the tables of the method, and the documents at hand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/io/output.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "collection/row_signer.h"
 #include "jobs/index/index_draft.h"
 
 /* Documents that are read before they are signed and written. */
 enum { BLOCK_ROWS = 4096, BLOCK_TERMS = 1 << 20 };
+/* Rows that are visited before it is asked whether to stop. */
+enum { ROWS_AT_ONCE = 1024 };
 
 /* Segments first .. first + count of the index. */
 struct merge {
@@ -24,7 +28,7 @@ struct merge {
     unsigned threads;
     bool has_weights;      /* the input gave some */
     size_t rows, id_bytes; /* of the rows that stay */
-    uint64_t entries;
+    uint64_t entries, set_bytes;
     struct segment_draft *draft;
     size_t row; /* next of the draft */
     /* Where the rows of the draft go. */
@@ -33,6 +37,9 @@ struct merge {
     uint8_t *signatures;
     uint32_t *columns;
     float *values, *margins; /* margins: NULL if no table needs them */
+    struct set_row *set_rows;
+    uint8_t *sets;
+    uint64_t set_end; /* bytes of sets that are written */
     /* Of documents with vectors. */
     struct text_signer signer;
     struct term_numbers *numbers;
@@ -47,6 +54,8 @@ static cog_status visit_part(struct merge *merge, size_t part, row_taker *take, 
     cog_status status = COG_OK;
     size_t removed = 0;
     for (uint32_t row = 0; row < entry->rows && status == COG_OK; row++) {
+        if (row % ROWS_AT_ONCE == 0)
+            TRY(threads_check(error));
         if (removed < entry->removed_count && entry->removed[removed] == row)
             removed++;
         else
@@ -77,6 +86,11 @@ static struct bytes_view name_row(const cog_index *index, size_t part, uint32_t 
     return view_of(text, (size_t)length);
 }
 
+static cog_status damaged_row(const struct segment *segment, uint32_t row, cog_error *error) {
+    return error_set(error, COG_ERR_FORMAT, "%s: row %u is damaged; cognate index check tells more",
+                     segment->container.path, row);
+}
+
 static cog_status measure_row(struct merge *merge, size_t part, uint32_t row, cog_error *error) {
     const struct segment *segment = &merge->index->parts.segments[part];
     struct bytes_view id = {NULL, 0};
@@ -87,13 +101,18 @@ static cog_status measure_row(struct merge *merge, size_t part, uint32_t row, co
                          "%s: the id of row %u is damaged; cognate index check tells more",
                          segment->container.path, row);
     merge->id_bytes += segment->id_offsets ? id.size : name_row(merge->index, part, row, text).size;
+    if (index_is_of_sets(merge->index)) {
+        struct bytes_view record;
+        if (!segment->id_offsets || !segment_sets_record(&segment->sets, row, &record))
+            return damaged_row(segment, row, error);
+        merge->set_bytes += record.size;
+        return COG_OK;
+    }
     if (!merge->index->has_vectors)
         return COG_OK;
     uint64_t begin = segment->vectors.offsets[row], end = segment->vectors.offsets[row + 1];
     if (begin > end || end > segment_entries(segment))
-        return error_set(error, COG_ERR_FORMAT,
-                         "%s: row %u is damaged; cognate index check tells more",
-                         segment->container.path, row);
+        return damaged_row(segment, row, error);
     merge->entries += end - begin;
     return COG_OK;
 }
@@ -147,7 +166,12 @@ static cog_status make_room(struct merge *merge, const char *beside, cog_error *
     arrays[count++] = (struct array)ARRAY(merge->id_offsets, memory->id_offsets, rows + 1);
     arrays[count++] = (struct array)ARRAY(merge->ids, memory->id_bytes, merge->id_bytes);
     arrays[count++] = (struct array)ARRAY(merge->signatures, memory->signatures, rows * stride);
-    if (merge->index->has_documents)
+    if (index_is_of_sets(merge->index)) {
+        struct segment_sets *own = &memory->sets;
+        arrays[count++] = (struct array)ARRAY(merge->set_rows, own->rows, rows);
+        arrays[count++] =
+            (struct array)ARRAY(merge->sets, own->bytes, merge->set_bytes + MEMBER_SET_SLACK);
+    } else if (merge->index->has_documents)
         arrays[count++] = (struct array)ARRAY(merge->lengths, memory->lengths, rows + 1);
     if (merge->index->has_vectors) {
         struct sparse_matrix *own = &memory->vectors;
@@ -179,6 +203,36 @@ static void append_id(struct merge *merge, struct bytes_view id) {
     if (id.size)
         memcpy(merge->ids + at, id.data, id.size);
     merge->id_offsets[merge->row + 1] = at + id.size;
+}
+
+/* ---- Sets ------------------------------------------------------------------------------------ */
+
+static cog_status copy_sets(struct merge *merge, size_t part, uint32_t row, cog_error *error) {
+    const struct segment *segment = &merge->index->parts.segments[part];
+    struct bytes_view id, record;
+    if (!segment_id(segment, row, &id) || !segment_sets_record(&segment->sets, row, &record) ||
+        record.size > merge->set_bytes - merge->set_end)
+        return damaged_row(segment, row, error);
+    append_id(merge, id);
+    merge->set_rows[merge->row] = segment->sets.rows[row];
+    merge->set_rows[merge->row++].offset = merge->set_end;
+    memcpy(merge->sets + merge->set_end, record.data, record.size);
+    merge->set_end += record.size;
+    return COG_OK;
+}
+
+static cog_status merge_sets(struct merge *merge, const char *beside, cog_error *error) {
+    struct segment_draft *draft = merge->draft;
+    struct segment_sets sets = {.rows = merge->set_rows,
+                                .bytes = merge->sets,
+                                .size_bytes = merge->set_bytes + MEMBER_SET_SLACK};
+    cog_status status = visit_rows(merge, copy_sets, error);
+    THEN(status, index_ids(merge, error));
+    THEN(status, segment_sets_list(&sets, merge->rows, merge->threads, beside, error));
+    draft->segment.sets = sets;
+    draft->memory.sets.terms = sets.terms;
+    draft->memory.sets.words = sets.words;
+    return status;
 }
 
 /* ---- Documents ------------------------------------------------------------------------------- */
@@ -255,9 +309,7 @@ static cog_status count_columns(const struct merge *merge, size_t part, uint32_t
         if (manifest_is_removed(entry, row))
             continue;
         if (!index_row_vector(merge->index, part, row, &columns, &values, &count))
-            return error_set(error, COG_ERR_FORMAT,
-                             "%s: row %u is damaged; cognate index check tells more",
-                             merge->index->parts.segments[part].container.path, row);
+            return damaged_row(&merge->index->parts.segments[part], row, error);
         for (size_t i = 0; i < count; i++)
             counts[columns[i]]++;
     }
@@ -405,10 +457,10 @@ cog_status segment_draft_merged(const cog_index *index, size_t first, size_t cou
                                 cog_error *error) {
     struct merge merge = {
         .index = index, .first = first, .count = count, .threads = threads, .draft = draft};
-    if (index_is_of_sets(index))
-        return segment_draft_merged_sets(index, first, count, threads, draft, error);
     TRY(draft_take_settings(index, draft, error));
     TRY(visit_rows(&merge, measure_row, error));
     TRY(make_room(&merge, beside, error));
+    if (index_is_of_sets(index))
+        return merge_sets(&merge, beside, error);
     return index->has_vectors ? merge_documents(&merge, error) : merge_signatures(&merge, error);
 }

@@ -9,7 +9,7 @@
  * written O(log n) times.
  *
  * Memory: the terms of the new segment, the tables of its method, and some thousand documents. Ids,
- * signatures and vectors pass through a scratch file in the folder. */
+ * signatures, vectors, sets and posting lists of sets pass through scratch files in the folder. */
 #pragma once
 
 #include "jobs/index/index_job.h"
