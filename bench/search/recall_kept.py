@@ -7,6 +7,7 @@ Prints one line per run and a summary: runs at or above the target, and by how m
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -48,7 +49,11 @@ def documents(data, name):
 
 
 def run(program, *words):
+    """Processor seconds of the command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([program, *words, "--quiet"], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def recall(program, found, truth):
@@ -68,13 +73,14 @@ def try_collection(program, data, name):
         if method == METHODS[0]:  # the truth is the same for all
             run(program, "search", folder, "queries.jsonl", "--method", "exact", "-o", "truth.tsv")
         for target in TARGETS:
-            run(program, "search", folder, "queries.jsonl", "--method", method, "--recall", target, "-o", "found.tsv",
-                "--stats", "stats.json")
+            seconds = run(program, "search", folder, "queries.jsonl", "--method", method, "--recall", target, "-o", "found.tsv",
+                          "--stats", "stats.json")
             stats = json.load(open("stats.json", encoding="utf-8"))
             kept = recall(program, "found.tsv", "truth.tsv")
             runs.append(kept - float(target))
             print(f"{name}\t{len(lines) - QUERIES}\t{method}\t{target}\t{kept:.4f}\t{stats.get('recall_at_build', 1):.4f}"
-                  f"\t{stats['method']}\t{stats['comparisons'] / QUERIES:.0f}\t{stats.get('candidates', 0) / QUERIES:.0f}", flush=True)
+                  f"\t{stats['method']}\t{stats['comparisons'] / QUERIES:.0f}\t{stats.get('candidates', 0) / QUERIES:.0f}"
+                  f"\t{seconds:.2f}", flush=True)
     return runs
 
 
@@ -84,7 +90,7 @@ def main():
     program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     if not os.path.isdir(data):
         sys.exit(f"{data}: the real documents are not here")
-    print("collection\trows\tmethod\ttarget\trecall@10\tat the build\tanswered by\tcomparisons per query\tcandidates per query")
+    print("collection\trows\tmethod\ttarget\trecall@10\tat the build\tanswered by\tcomparisons per query\tcandidates per query\tCPU seconds")
     runs = []
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
