@@ -57,12 +57,33 @@ static cog_status lock_folder(struct work_folder *folder, cog_error *error) {
                : error_system(error, "lock the folder", folder->path);
 }
 
+/* Whether a file is one of those that jobs replace as a whole, and not whole yet. */
+static bool is_unfinished(const char *name) {
+    return strstr(name, ".tmp.") &&
+           (strncmp(name, "state.", 6) == 0 || strncmp(name, "join-", 5) == 0);
+}
+
+/* A folder without a state is no work folder yet: what stands in it is somebody else's. */
+static cog_status check_empty(const struct work_folder *folder, cog_error *error) {
+    DIR *entries = opendir(folder->path);
+    if (!entries)
+        return error_system(error, "read the folder", folder->path);
+    cog_status status = COG_OK;
+    for (const struct dirent *entry; status == COG_OK && (entry = readdir(entries));)
+        if (entry->d_name[0] != '.' && !is_unfinished(entry->d_name))
+            status = error_about(error, COG_ERR_USAGE, "work",
+                                 "%s: holds other files, such as '%.100s'; name a new folder for "
+                                 "the work, or an empty one",
+                                 folder->path, entry->d_name);
+    closedir(entries);
+    return status;
+}
+
 /* What killed jobs left of files that were not whole yet. */
 static void remove_unfinished(const struct work_folder *folder) {
     DIR *entries = opendir(folder->path);
     for (const struct dirent *entry; entries && (entry = readdir(entries));) {
-        char *path =
-            strstr(entry->d_name, ".tmp.") ? work_folder_file(folder, entry->d_name) : NULL;
+        char *path = is_unfinished(entry->d_name) ? work_folder_file(folder, entry->d_name) : NULL;
         if (path)
             unlink(path);
         free(path);
@@ -89,21 +110,28 @@ static cog_status write_state(const struct settings *state, const char *path, co
     return status;
 }
 
-cog_status work_folder_commit(struct work_folder *folder, const struct work_progress *progress,
-                              cog_error *error) {
+/* Replaces the state by one of this progress. */
+static cog_status put_state(const struct work_folder *folder, const struct work_progress *progress,
+                            const char *path, cog_error *error) {
     struct settings state = {0};
     uint64_t numbers[PROGRESS_NUMBERS];
-    char *path = work_folder_file(folder, "state");
     numbers_of(progress, numbers);
-    cog_status status = path ? COG_OK : error_memory(error, strlen(folder->path), "a path");
-    if (status == COG_OK && (fdatasync(folder->sets) != 0 || fdatasync(folder->rows) != 0 ||
-                             fdatasync(folder->rejects) != 0))
-        status = error_system(error, "write", folder->path);
-    THEN(status, settings_copy(&state, &folder->made_by, error));
+    cog_status status = settings_copy(&state, &folder->made_by, error);
     for (size_t i = 0; i < PROGRESS_NUMBERS; i++)
         THEN(status, settings_set_u64(&state, progress_keys[i], numbers[i], error));
     THEN(status, write_state(&state, path, error));
     settings_free(&state);
+    return status;
+}
+
+cog_status work_folder_commit(struct work_folder *folder, const struct work_progress *progress,
+                              cog_error *error) {
+    char *path = work_folder_file(folder, "state");
+    cog_status status = path ? COG_OK : error_memory(error, strlen(folder->path), "a path");
+    if (status == COG_OK && (fdatasync(folder->sets) != 0 || fdatasync(folder->rows) != 0 ||
+                             fdatasync(folder->rejects) != 0))
+        status = error_system(error, "write", folder->path);
+    THEN(status, put_state(folder, progress, path, error));
     free(path);
     if (status == COG_OK)
         folder->progress = *progress;
@@ -163,19 +191,31 @@ static cog_status read_state(struct work_folder *folder, const char *path, cog_e
     cog_status status = container_open(path, CONTAINER_WORK, &container, error);
     THEN(status, container_verify(&container, error));
     THEN(status, settings_read(&container, &state, error));
-    THEN(status, check_made_by(folder, &state, error));
     if (status == COG_OK)
         read_progress(&state, &folder->progress);
+    const struct work_progress *progress = &folder->progress;
+    bool has_work =
+        progress->rows || progress->records || progress->collection || progress->is_complete;
+    THEN(status, has_work ? check_made_by(folder, &state, error)
+                          : put_state(folder, &folder->progress, path, error));
     settings_free(&state);
     container_close(&container);
     return status;
+}
+
+/* The state stands before the other files do: with it, the folder is ours. */
+static cog_status begin_state(const struct work_folder *folder, const char *path,
+                              cog_error *error) {
+    TRY(check_empty(folder, error));
+    return put_state(folder, &folder->progress, path, error);
 }
 
 static cog_status load_state(struct work_folder *folder, bool resume, cog_error *error) {
     char *path = work_folder_file(folder, "state");
     if (!path)
         return error_memory(error, strlen(folder->path), "a path");
-    cog_status status = access(path, F_OK) == 0 ? read_state(folder, path, error) : COG_OK;
+    cog_status status = access(path, F_OK) == 0 ? read_state(folder, path, error)
+                                                : begin_state(folder, path, error);
     free(path);
     if (status == COG_OK && folder->progress.rows && !folder->progress.is_complete && !resume)
         status = error_about(error, COG_ERR_USAGE, "resume",
@@ -218,9 +258,9 @@ cog_status work_folder_open(const char *path, const struct settings *made_by, si
     cog_status status = folder->path ? COG_OK : error_memory(error, strlen(path), "a path");
     THEN(status, settings_copy(&folder->made_by, made_by, error));
     THEN(status, lock_folder(folder, error));
+    THEN(status, load_state(folder, resume, error));
     if (status == COG_OK)
         remove_unfinished(folder);
-    THEN(status, load_state(folder, resume, error));
     THEN(status, open_file(folder, "sets", &folder->sets, error));
     THEN(status, open_file(folder, "rows", &folder->rows, error));
     THEN(status, open_file(folder, "rejects", &folder->rejects, error));

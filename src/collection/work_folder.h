@@ -4,7 +4,9 @@
  * The folder has four files: `sets` (vector/set_file.h), `rows` and `rejects` (the bad records),
  * which only grow, and `state`, a container (docs/format.md) that says how the sets were made, from
  * which files, and how much of the other files counts. `state` is replaced after the others are on
- * disk: after a stop at any moment it describes what is there. A folder is locked while it is open.
+ * disk: after a stop at any moment it describes what is there. A new folder gets it first, so that
+ * a folder with files and without a state is known to be somebody else's. A folder is locked while
+ * it is open.
  */
 #pragma once
 
@@ -31,7 +33,7 @@ struct work_folder {
 };
 
 /* Makes the folder if there is none. row_bytes: of a row in `rows`. COG_ERR_USAGE if it was made
- * differently, or if reading is not complete and `resume` is false. */
+ * differently, if it holds other files, or if reading is not complete and `resume` is false. */
 cog_status work_folder_open(const char *path, const struct settings *made_by, size_t row_bytes,
                             bool resume, struct work_folder **folder, cog_error *error);
 /* Accepts NULL. */

@@ -258,9 +258,11 @@ static cog_status refuse_beginning(const struct input_file *file, struct bytes_v
                                    cog_error *error) {
     if (bytes.size > PARQUET_BYTES && memcmp(bytes.data, PARQUET, PARQUET_BYTES) == 0 &&
         (unsigned char)bytes.data[PARQUET_BYTES] < 32)
-        return error_set(error, COG_ERR_INPUT,
-                         "%s: a Parquet file, which is not read here; convert it to jsonl",
-                         file->path);
+        return error_set(
+            error, COG_ERR_INPUT,
+            "%s: a Parquet file, which is not read here; convert it to jsonl, or use the "
+            "Python package, which reads it",
+            file->path);
     return COG_OK;
 }
 

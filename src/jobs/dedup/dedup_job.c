@@ -110,7 +110,9 @@ static cog_status check(const cog_documents *documents, const cog_dedup_options 
         return error_about(error, COG_ERR_USAGE, "work",
                            "a work folder is for exact Jaccard and containment");
     if (options->resume && !options->work)
-        return error_about(error, COG_ERR_USAGE, "resume", "there is no work folder to resume");
+        return error_about(error, COG_ERR_USAGE, "work",
+                           "resuming needs the work folder of the job that was stopped: name "
+                           "it");
     if (options->verdicts && !pairs_are_by_sets(pairs))
         return error_about(error, COG_ERR_USAGE, "verdicts",
                            "verdicts are applied to exact Jaccard and containment, not to other "

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -152,6 +153,17 @@ static cog_status check_folder(const struct reader *reader, const char *folder, 
     return status;
 }
 
+/* Whether the name promises a format or a compression that is never written. */
+static bool promises_other_bytes(const char *path) {
+    static const char *const endings[] = {".parquet", ".pq", ".arrow", ".feather",
+                                          ".lz4",     ".br", ".zip",   ".7z"};
+    const char *ending = strrchr(path, '.');
+    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
+        if (strcasecmp(ending, endings[i]) == 0)
+            return true;
+    return false;
+}
+
 static cog_status check_file(const struct reader *reader, const char *path, cog_error *error) {
     enum input_format named = input_format_of_name(path);
     for (uint32_t file = 0; file < reader_file_count(reader); file++)
@@ -164,10 +176,12 @@ static cog_status check_file(const struct reader *reader, const char *path, cog_
     enum input_format own = reader_file_count(reader) ? reader_file_format(reader, 0) : INPUT_AUTO;
     if (own == INPUT_QUERYLOG)
         own = INPUT_TSV; /* its rows are such */
-    if (named != INPUT_AUTO && named != INPUT_TXT && own != INPUT_AUTO && named != own)
+    bool differs = named != INPUT_AUTO && named != INPUT_TXT && own != INPUT_AUTO && named != own;
+    if (differs || promises_other_bytes(path))
         return error_about(error, COG_ERR_USAGE, "output",
                            "%s: kept records stay as they are in %s; name an output of that format",
-                           path, reader_file_name(reader, 0));
+                           path,
+                           reader_file_count(reader) ? reader_file_name(reader, 0) : "the input");
     return COG_OK;
 }
 
@@ -219,6 +233,8 @@ static cog_status write_header(struct kept_files *files, uint32_t file, cog_erro
 
 static cog_status write_records(struct kept_files *files, struct bytes_view records,
                                 bool at_beginning, cog_error *error) {
+    if (records.size == 0)
+        return COG_OK;
     if (at_beginning && !files->is_empty)
         records = without_mark(records);
     if (files->open_line)

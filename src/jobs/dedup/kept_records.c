@@ -82,8 +82,6 @@ static cog_status write_batch(void *context, void *ingest_batch, cog_error *erro
     size_t marked = 0;
     for (size_t i = 0; i < batch->count && status == COG_OK; i++) {
         struct run *run = &batch->runs[i];
-        if (run->bytes.size == 0)
-            continue;
         if (keeping->marks)
             run->bytes.data = batch->marked.data + marked;
         marked += run->bytes.size;

@@ -48,3 +48,16 @@ echo in the way >blocked/deep
 "$COGNATE" dedup in -o blocked 2>/dev/null
 echo "exit $?"
 find blocked -type f | sort
+
+# Files without a byte are documents too: the one that is kept is there.
+mkdir bare
+touch bare/a.txt bare/b.txt
+printf '...' >bare/c.txt
+"$COGNATE" dedup bare -o bare-kept 2>&1
+list bare-kept
+
+# A name that promises other bytes than kept records have.
+for name in kept.parquet kept.jsonl.lz4; do
+    "$COGNATE" dedup in/a.jsonl -o $name 2>&1
+    echo "exit $?, $(ls -d $name 2>/dev/null | wc -l)"
+done

@@ -157,3 +157,15 @@ echo "exit $?"
 "$COGNATE" dedup --dry-run --work work - <work.jsonl 2>&1
 cat work.jsonl | "$COGNATE" dedup --dry-run --work piped - 2>&1
 "$COGNATE" dedup t.tsv --dry-run --keep field:none 2>&1
+
+# A work folder that holds somebody's files is refused, and they stay as they were; what a job of other options left before
+# it had read anything is in nobody's way.
+mkdir mine
+echo rows of mine >mine/rows
+echo draft >mine/letter.tmp.txt
+"$COGNATE" dedup d.jsonl -o work.jsonl --work mine 2>&1 | sed "s/'[a-z.]*'/'...'/"
+ls mine
+"$COGNATE" dedup d.jsonl -o work.jsonl --work late --text-field nothing --ngram 2 2>/dev/null
+echo "exit $?"
+"$COGNATE" dedup d.jsonl -o work.jsonl --work late 2>&1
+"$COGNATE" dedup d.jsonl -o work.jsonl --resume 2>&1
