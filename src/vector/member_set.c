@@ -7,12 +7,13 @@
 enum {
     PLAIN_BELOW = 32, /* smaller sets are not cut into buckets */
     LOW_BITS = 40,
-    BUCKETS = 1 << (MEMBER_BITS - LOW_BITS),
+    BUCKETS = MEMBER_SHARES,
     DIGIT_BITS = 12,
     INSERTION_MOST = 8,         /* members that need no other sorting */
     FIRST_DIGIT_MOST = 64,      /* members that 6 bits tell apart, mostly */
     UPPER_DIGITS_MOST = 1 << 16 /* members that 16 bits tell apart, mostly */
 };
+_Static_assert(BUCKETS == 1 << (MEMBER_BITS - LOW_BITS), "a share is a bucket");
 
 /* ---- Sorting --------------------------------------------------------------------------------- */
 
@@ -135,23 +136,42 @@ void member_set_encode(const uint64_t *members, size_t count, uint8_t *bytes) {
     put_number(bytes, members[count - 1], LOW_BITS / 8);
 }
 
-void member_set_decode(const uint8_t *bytes, size_t count, uint64_t *members) {
+/* Members of buckets below `buckets`, up to `count` of them: how many there are. */
+static inline size_t decode_buckets(const uint8_t *bytes, size_t count, uint64_t buckets,
+                                    uint64_t *members) {
     const uint64_t low_mask = ((uint64_t)1 << LOW_BITS) - 1;
-    if (count < PLAIN_BELOW) {
-        for (size_t i = 0; i < count; i++)
-            members[i] = decode_u64(bytes + i * (MEMBER_BITS / 8)) << 16 >> 16;
-        return;
-    }
     const uint8_t *lows = bytes + bucket_bytes(count);
     size_t taken = 0;
     for (size_t bit = 0; bit < BUCKETS + count && taken < count; bit += 64)
         for (uint64_t word = decode_u64(bytes + bit / 8); word && taken < count; word &= word - 1) {
             uint64_t bucket = bit + (size_t)__builtin_ctzll(word) - taken;
             uint64_t low = decode_u64(lows + taken * (LOW_BITS / 8)) & low_mask;
+            if (buckets < BUCKETS && bucket >= buckets)
+                return taken;
             members[taken++] = (bucket & (BUCKETS - 1)) << LOW_BITS | low;
         }
-    for (; taken < count; taken++) /* damaged */
-        members[taken] = 0;
+    return taken;
+}
+
+void member_set_decode(const uint8_t *bytes, size_t count, uint64_t *members) {
+    if (count < PLAIN_BELOW) {
+        for (size_t i = 0; i < count; i++)
+            members[i] = decode_u64(bytes + i * (MEMBER_BITS / 8)) << 16 >> 16;
+        return;
+    }
+    for (size_t taken = decode_buckets(bytes, count, BUCKETS, members); taken < count; taken++)
+        members[taken] = 0; /* damaged */
+}
+
+size_t member_set_decode_first(const uint8_t *bytes, size_t count, unsigned share,
+                               uint64_t *members) {
+    if (count >= PLAIN_BELOW)
+        return decode_buckets(bytes, count, share, members);
+    size_t taken = 0;
+    member_set_decode(bytes, count, members);
+    while (taken < count && members[taken] >> LOW_BITS < share)
+        taken++;
+    return taken;
 }
 
 size_t member_set_overlap(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,

@@ -27,6 +27,11 @@ void member_set_encode(const uint64_t *members, size_t count, uint8_t *bytes);
  * MEMBER_SET_SLACK bytes behind the set, which must exist. */
 enum { MEMBER_SET_SLACK = 8 };
 void member_set_decode(const uint8_t *bytes, size_t count, uint64_t *members);
+/* The first members alone: those in the first `share` of MEMBER_SHARES equal shares of all values.
+ * Returns how many they are; `members` has room for `count`. */
+enum { MEMBER_SHARES = 256 };
+size_t member_set_decode_first(const uint8_t *bytes, size_t count, unsigned share,
+                               uint64_t *members);
 
 /* |a and b|, or any number below `least` if it is below `least`. */
 size_t member_set_overlap(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,

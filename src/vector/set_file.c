@@ -99,16 +99,32 @@ static cog_status read_rows(struct set_cursor *cursor, const struct set_file *fi
     return read_bytes(file, begin, (size_t)(end_of_row(file, row) - begin), &cursor->bytes, error);
 }
 
+/* Leaves out the members behind the cursor's share. */
+static cog_status decode_first(const struct set_row *row, const uint8_t *bytes, unsigned share,
+                               struct loaded_sets *sets, cog_error *error) {
+    sets->term_count = sets->word_count = 0;
+    GROW(sets->terms, sets->term_capacity, row->terms, "a document's terms", error);
+    GROW(sets->words, sets->word_capacity, row->words, "a document's words", error);
+    sets->term_count = member_set_decode_first(bytes, row->terms, share, sets->terms);
+    sets->word_count = member_set_decode_first(bytes + member_set_bytes(row->terms), row->words,
+                                               share, sets->words);
+    return COG_OK;
+}
+
 cog_status set_cursor_next(struct set_cursor *cursor, const struct set_file *file,
                            const struct loaded_sets **sets, cog_error *error) {
     *sets = NULL;
+    while (cursor->marks && cursor->next < cursor->end && !cursor->marks[cursor->next])
+        cursor->next++;
     if (cursor->next >= cursor->end)
         return COG_OK;
     if (cursor->next < cursor->first_row || cursor->next >= cursor->first_row + cursor->rows_read)
         TRY(read_rows(cursor, file, error));
     const struct set_row *row = &file->rows[cursor->next++];
     const uint64_t at = row->offset - file->rows[cursor->first_row].offset;
-    TRY(decode(row, (const uint8_t *)cursor->bytes.data + at, &cursor->sets, error));
+    const uint8_t *bytes = (const uint8_t *)cursor->bytes.data + at;
+    TRY(cursor->share ? decode_first(row, bytes, cursor->share, &cursor->sets, error)
+                      : decode(row, bytes, &cursor->sets, error));
     *sets = &cursor->sets;
     return COG_OK;
 }

@@ -43,15 +43,18 @@ cog_status set_file_load(const struct set_file *file, size_t row, struct loaded_
 cog_status set_file_id(const struct set_file *file, size_t row, struct buffer *id,
                        cog_error *error);
 
-/* Walks over the rows [next, end) in order. Set these two, zero the rest; set_cursor_free releases.
- */
+/* Walks over the rows [next, end) in order. Set these two and, if they are wanted, marks and share;
+ * zero the rest; set_cursor_free releases. */
 struct set_cursor {
     size_t next, end;
-    struct buffer bytes; /* of the rows from first_row on */
+    const uint8_t *marks; /* rows whose mark is 0 are passed over; NULL: none */
+    unsigned share;       /* members alone that member_set_decode_first gives; 0: all */
+    struct buffer bytes;  /* of the rows from first_row on */
     size_t first_row, rows_read;
     struct loaded_sets sets;
 };
-/* Loads the sets of row `next` and moves on; *sets is NULL behind the last row. */
+/* Loads the sets of row `next`, or of the next one that is marked, and moves on: then it is the row
+ * before `next`. *sets is NULL behind the last row. */
 cog_status set_cursor_next(struct set_cursor *cursor, const struct set_file *file,
                            const struct loaded_sets **sets, cog_error *error);
 void set_cursor_free(struct set_cursor *cursor);

@@ -275,7 +275,8 @@ static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *e
         .beside = beside,
         .work = dedup->options->work ? &work : NULL};
     TRY(join_memory(dedup, &options.memory_bytes, error));
-    set_memory_predict(&dedup->duplicates->sets, held_bytes(dedup), &options, dedup->job);
+    struct set_memory memory = {&dedup->duplicates->sets, held_bytes(dedup), dedup->job};
+    set_memory_predict(&memory, &options);
     if (has_reference(dedup) && dedup->reference == 0)
         options.reference = dedup->order_count; /* it has no documents: nothing is compared */
     return set_join_run(&dedup->duplicates->sets.file, dedup->order, dedup->order_count, &options,

@@ -22,14 +22,20 @@ cog_status set_memory_room(const struct document_sets *sets, uint64_t other_byte
 }
 
 /* Reading may have taken more than the join will. */
-void set_memory_predict(const struct document_sets *sets, uint64_t other_bytes,
-                        const struct set_join_options *options, const struct job *job) {
+static void announce(void *context, uint64_t join_bytes) {
+    const struct set_memory *memory = context;
+    const struct job *job = memory->job;
     const uint64_t budget = job->run.memory_bytes, so_far = PROGRAM_BYTES + memory_job_peak_bytes();
-    const uint64_t joining = PROGRAM_BYTES + document_sets_memory_bytes(sets) + other_bytes +
-                             set_join_predict_bytes(&sets->file, options);
+    const uint64_t joining =
+        PROGRAM_BYTES + document_sets_memory_bytes(memory->sets) + memory->other_bytes + join_bytes;
     const uint64_t needed = joining > so_far ? joining : so_far;
     memory_budget_announce((double)(budget && needed > budget ? budget : needed), &job->run,
                            job->report);
+}
+
+void set_memory_predict(struct set_memory *prediction, struct set_join_options *options) {
+    options->predict = announce;
+    options->predict_context = prediction;
 }
 
 /* A set takes five sixths of its text. */

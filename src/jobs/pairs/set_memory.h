@@ -10,9 +10,14 @@
  * with the least budget if too little is left. */
 cog_status set_memory_room(const struct document_sets *sets, uint64_t other_bytes,
                            const struct job *job, uint64_t *room, cog_error *error);
-/* Predicts the memory of the job once its documents are read; other_bytes as above. */
-void set_memory_predict(const struct document_sets *sets, uint64_t other_bytes,
-                        const struct set_join_options *options, const struct job *job);
+/* Lets the join predict the memory of the job, once its documents are read; other_bytes as above.
+ * The prediction is borrowed by the options. */
+struct set_memory {
+    const struct document_sets *sets;
+    uint64_t other_bytes;
+    const struct job *job;
+};
+void set_memory_predict(struct set_memory *prediction, struct set_join_options *options);
 /* Reports what scratch files will take, before anything is read, and says so if it is much.
  * Collections may be NULL. other_bytes: sets that come from elsewhere. */
 void set_memory_announce_disk(cog_documents *const collections[2], uint64_t other_bytes,

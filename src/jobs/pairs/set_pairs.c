@@ -248,7 +248,8 @@ static cog_status join_groups(struct set_pairs *pairs, struct match_list *matche
     TRY(set_memory_room(pairs->sets, held_bytes(pairs), &task->job, &room, error));
     match_sorter_init(&pairs->results, room ? room / SORTER_SHARE : SORTER_BYTES);
     options.memory_bytes = room ? room - match_sorter_memory_bytes(room / SORTER_SHARE) : 0;
-    set_memory_predict(pairs->sets, held_bytes(pairs), &options, &task->job);
+    struct set_memory memory = {pairs->sets, held_bytes(pairs), &task->job};
+    set_memory_predict(&memory, &options);
     if (task->sides == 2 && pairs->reference == 0)
         options.reference = pairs->order_count; /* it is empty: nothing is compared */
     cog_status status = set_join_run(&pairs->sets->file, pairs->order, pairs->order_count, &options,

@@ -168,13 +168,12 @@ static cog_status count_rows(void *context, unsigned worker, size_t begin, size_
                              cog_error *error) {
     const struct counting *counting = context;
     struct set_cursor cursor = {.next = counting->first_row + begin,
-                                .end = counting->first_row + end};
+                                .end = counting->first_row + end,
+                                .marks = counting->marks};
     const struct loaded_sets *sets;
     cog_status status;
     (void)worker;
     while ((status = set_cursor_next(&cursor, counting->file, &sets, error)) == COG_OK && sets) {
-        if (counting->marks && !counting->marks[cursor.next - 1])
-            continue;
         add_set(counting->counts, sets->terms, sets->term_count);
         add_set(counting->counts, sets->words, sets->word_count);
     }

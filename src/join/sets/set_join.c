@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "join/sets/lone_sets.h"
 #include "join/sets/member_counts.h"
 #include "join/sets/set_rounds.h"
 
@@ -211,15 +212,16 @@ static cog_status restore_result(struct joining *joining, size_t count, bool *wa
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* Marks the rows of the order, and counts their members. */
-static uint64_t mark_rows(const struct joining *joining, size_t count, uint8_t *marks) {
+static uint64_t marked_members(const struct set_file *file, const uint8_t *marks) {
     uint64_t members = 0;
-    for (size_t rank = 0; rank < count; rank++) {
-        const struct set_row *row = row_of(joining, (uint32_t)rank);
-        marks[joining->order[rank]] = 1;
-        members += (uint64_t)row->terms + row->words;
-    }
+    for (size_t row = 0; row < file->row_count; row++)
+        if (marks[row])
+            members += (uint64_t)file->rows[row].terms + file->rows[row].words;
     return members;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
 }
 
 static uint64_t left_of(uint64_t budget, uint64_t taken) {
@@ -230,15 +232,37 @@ static uint64_t most_counts_bytes(const struct set_join_options *options) {
     return options->memory_bytes ? options->memory_bytes / 4 * 3 : (uint64_t)COUNTS_BYTES_MOST;
 }
 
-uint64_t set_join_predict_bytes(const struct set_file *file,
-                                const struct set_join_options *options) {
-    enum { ROW_BYTES = 9, PREFIX_SHARE = 8 }; /* a fiftieth of the members, 6 bytes each */
-    uint64_t members = 0;
-    for (size_t row = 0; row < file->row_count; row++)
-        members += (uint64_t)file->rows[row].terms + file->rows[row].words;
+/* Of documents that are left because they may have partners, half of the places of a prefix are
+ * listed, and a sixth of the members is in the cache of candidates; of all documents few are. */
+static void predict(const struct joining *joining, uint64_t members, bool are_left) {
+    enum { ROW_BYTES = 9, LISTED_SHARE = 50, MEMBER_BYTES = MEMBER_BITS / 8 };
+    const struct set_join_options *options = joining->options;
+    const uint64_t listed = are_left
+                                ? (uint64_t)((1 - joining->lowest.threshold) / 2 * (double)members)
+                                : members / LISTED_SHARE;
     const uint64_t counts = member_counts_predict_bytes(members, most_counts_bytes(options));
     const uint64_t filter = options->measure.containment ? members / 8 : 0;
-    return counts + filter + members / PREFIX_SHARE + (uint64_t)file->row_count * ROW_BYTES;
+    const uint64_t candidates = are_left ? members * sizeof(uint64_t) / 6 : 0;
+    const uint64_t cache = candidates < cache_bytes(joining) ? candidates : cache_bytes(joining);
+    const uint64_t index = set_index_bytes((size_t)listed) + cache;
+    if (options->predict)
+        options->predict(options->predict_context,
+                         larger(joining->result->memory_bytes,
+                                larger(counts + filter, index) + listed * MEMBER_BYTES +
+                                    (uint64_t)joining->file->row_count * ROW_BYTES));
+}
+
+/* Counts the members of the documents that may have a partner; the marks of others are cleared. */
+static cog_status make_counts(struct joining *joining, uint8_t *marks, struct member_counts *counts,
+                              cog_error *error) {
+    const uint64_t most_bytes = most_counts_bytes(joining->options);
+    const unsigned threads = joining->job->threads;
+    TRY(lone_sets_unmark(joining->file, joining->result->members, &joining->lowest, most_bytes,
+                         threads, marks, &joining->result->memory_bytes, error));
+    const uint64_t left = marked_members(joining->file, marks);
+    predict(joining, left, joining->result->memory_bytes > 0);
+    return member_counts_make(counts, left, most_bytes, joining->file, marks, threads,
+                              &joining->checkpoints, error);
 }
 
 static cog_status make_prefixes(struct joining *joining, size_t count, cog_error *error) {
@@ -247,14 +271,14 @@ static cog_status make_prefixes(struct joining *joining, size_t count, cog_error
     struct member_counts counts = {0};
     uint8_t *marks;
     TAKE_ZEROED(marks, joining->file->row_count, "rows", error);
-    result->members = mark_rows(joining, count, marks);
+    for (size_t rank = 0; rank < count; rank++)
+        marks[joining->order[rank]] = 1;
+    result->members = marked_members(joining->file, marks);
     job_stage(joining->job, "counting");
     const bool are_saved = set_prefixes_are_saved(&joining->checkpoints, joining->file->row_count);
-    cog_status status = COG_OK;
-    if (!are_saved)
-        status =
-            member_counts_make(&counts, result->members, most_counts_bytes(options), joining->file,
-                               marks, joining->job->threads, &joining->checkpoints, error);
+    if (are_saved)
+        predict(joining, result->members, false);
+    cog_status status = are_saved ? COG_OK : make_counts(joining, marks, &counts, error);
     job_stage(joining->job, "sorting");
     THEN(status,
          set_prefixes_make(joining->file, are_saved ? NULL : &counts, marks, &joining->lowest,
@@ -263,7 +287,8 @@ static cog_status make_prefixes(struct joining *joining, size_t count, cog_error
                            &joining->prefixes, error));
     if (joining->prefixes)
         result->memory_bytes =
-            member_counts_bytes(&counts) + set_prefixes_memory_bytes(joining->prefixes);
+            larger(result->memory_bytes,
+                   member_counts_bytes(&counts) + set_prefixes_memory_bytes(joining->prefixes));
     member_counts_free(&counts);
     free(marks);
     return status;
@@ -285,7 +310,7 @@ static cog_status make_index(struct joining *joining, cog_error *error) {
     if (has_skips)
         TAKE(joining->skips, capacity, "posting lists", error);
     const uint64_t memory = held + set_index_bytes(capacity) + (has_skips ? capacity * 4 : 0);
-    result->memory_bytes = memory > result->memory_bytes ? memory : result->memory_bytes;
+    result->memory_bytes = larger(result->memory_bytes, memory);
     result->disk_bytes = set_prefixes_disk_bytes(joining->prefixes);
     return COG_OK;
 }
@@ -341,7 +366,9 @@ cog_status set_join_run(const struct set_file *file, const uint32_t *order, size
                            options->work ? key_of(&joining, count) : 0);
     cog_status status = begin_result(&joining, count, error);
     THEN(status, restore_result(&joining, count, &was_restored, error));
-    if (!was_restored)
+    if (was_restored && options->predict)
+        options->predict(options->predict_context, 0);
+    else if (!was_restored)
         THEN(status, join_all(&joining, count, error));
     set_index_free(&joining.index);
     set_prefixes_free(joining.prefixes);

@@ -46,6 +46,10 @@ struct set_join_options {
     /* Checkpoints go there (join_checkpoint.h), and the result; a later join of the same sets and
      * the same question goes on from them. Not for pairs. NULL: none. */
     const struct join_folder *work;
+    /* Told the memory that the join will take, about, once it is known how many documents may have
+     * partners; NULL: nobody. */
+    void (*predict)(void *context, uint64_t bytes);
+    void *predict_context;
 };
 
 /* The text of a frequent member, for notices: the longest posting list that was read. */
@@ -77,8 +81,3 @@ void set_join_result_free(struct set_join_result *result);
 cog_status set_join_run(const struct set_file *file, const uint32_t *order, size_t count,
                         const struct set_join_options *options, struct job *job,
                         struct set_join_result *result, cog_error *error);
-
-/* The memory that the join of all rows of a file will take, about: as measured if few documents
- * have near-duplicates. Many of them fill a cache of CACHE_BYTES (set_join.c) and longer lists. */
-uint64_t set_join_predict_bytes(const struct set_file *file,
-                                const struct set_join_options *options);

@@ -192,12 +192,16 @@ static cog_status choose_rows(void *context, unsigned worker, size_t part_begin,
     chooser->members = 0;
     chooser->cursor.next = begin;
     chooser->cursor.end = end;
+    chooser->cursor.marks = choosing->marks;
     chooser->cursor.rows_read = 0;
-    for (size_t row = begin; row < end; row++) {
-        TRY(set_cursor_next(&chooser->cursor, choosing->file, &sets, error));
+    for (size_t row = begin; row < end; row++)
         chooser->offsets[row - begin] = NOTHING;
-        if (!choosing->marks || choosing->marks[row])
-            TRY(choose(choosing, chooser, sets, &chooser->offsets[row - begin], error));
+    for (;;) {
+        TRY(set_cursor_next(&chooser->cursor, choosing->file, &sets, error));
+        if (!sets)
+            break;
+        TRY(choose(choosing, chooser, sets, &chooser->offsets[chooser->cursor.next - 1 - begin],
+                   error));
     }
     return choosing->fills_filter ? COG_OK
                                   : write_piece(choosing->prefixes, chooser, begin, end, error);

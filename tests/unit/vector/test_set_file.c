@@ -69,6 +69,43 @@ TEST(set_file_cursor_and_single_loads_agree) {
     set_data_free(&data);
 }
 
+/* The members below a bound are the first ones of a document's sets. */
+static bool is_beginning(const uint64_t *part, size_t part_count, const uint64_t *whole,
+                         size_t whole_count, uint64_t below) {
+    size_t count = 0;
+    while (count < whole_count && whole[count] < below)
+        count++;
+    return part_count == count && (count == 0 || memcmp(part, whole, count * sizeof *part) == 0);
+}
+
+TEST(set_file_cursor_takes_marked_rows_and_shares_of_members) {
+    struct set_data data = random_file(6, 300);
+    uint8_t marks[300];
+    for (size_t row = 0; row < 300; row++)
+        marks[row] = row % 5 == 0 || (row > 100 && row < 160);
+    for (unsigned share = 0; share <= MEMBER_SHARES; share += 32) {
+        const uint64_t below = (uint64_t)(share ? share : MEMBER_SHARES) << 40;
+        struct set_cursor cursor = {.next = 1, .end = 300, .marks = marks, .share = share};
+        const struct loaded_sets *sets;
+        for (size_t row = 1; row < 300; row++) {
+            const struct set_document *document = &data.documents[row];
+            if (!marks[row])
+                continue;
+            CHECK_OK(set_cursor_next(&cursor, &data.file, &sets, error));
+            CHECK(sets && cursor.next == row + 1);
+            CHECK_MSG(is_beginning(sets->terms, sets->term_count, document->terms,
+                                   document->term_count, below) &&
+                          is_beginning(sets->words, sets->word_count, document->words,
+                                       document->word_count, below),
+                      "row %zu, share %u", row, share);
+        }
+        CHECK_OK(set_cursor_next(&cursor, &data.file, &sets, error));
+        CHECK(sets == NULL);
+        set_cursor_free(&cursor);
+    }
+    set_data_free(&data);
+}
+
 TEST(set_file_has_the_ids) {
     struct set_data data = random_file(4, 100);
     struct buffer id = {0}, expected = {0};

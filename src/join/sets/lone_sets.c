@@ -1,0 +1,159 @@
+#include "join/sets/lone_sets.h"
+
+#include "base/memory.h"
+#include "base/threads.h"
+
+enum {
+    ROWS_PER_PIECE = 4096,
+    SLOTS_PER_WORD = 16,
+    LEAST_BITS = 16,
+    MOST_BITS = 36,
+    SLOTS_PER_MEMBER = 2, /* wanted; half of it is the least */
+    AHEAD = 16
+};
+/* Of the values, so many times the share that a partner may lack are looked at. */
+static const double share_times = 3, share_least = 0.1, share_most = 0.9;
+
+struct lone_search {
+    const struct set_file *file;
+    const struct set_measure *measure;
+    uint8_t *marks;
+    uint32_t *words; /* of slots: the lower bit for a member that was met, the upper if again */
+    unsigned bits;   /* 2^bits slots */
+    unsigned share;  /* of MEMBER_SHARES */
+};
+
+static size_t table_bytes(unsigned bits) {
+    return ((size_t)1 << bits) / SLOTS_PER_WORD * sizeof(uint32_t);
+}
+
+static uint32_t *word_of(const struct lone_search *search, uint64_t member) {
+    const uint64_t slot = member & (((uint64_t)1 << search->bits) - 1);
+    return &search->words[slot / SLOTS_PER_WORD];
+}
+
+static unsigned shift_of(uint64_t member) {
+    return 2 * (unsigned)(member % SLOTS_PER_WORD);
+}
+
+static void look_ahead(const struct lone_search *search, const uint64_t *members, size_t count) {
+    for (size_t i = 0; i < AHEAD && i < count; i++)
+        __builtin_prefetch(word_of(search, members[i]), 1);
+}
+
+/* ---- Meeting --------------------------------------------------------------------------------- */
+
+static void meet(uint32_t *word, unsigned shift) {
+    const uint32_t once = (uint32_t)1 << shift, again = (uint32_t)2 << shift;
+    const uint32_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    if (old & again)
+        return;
+    if (!(old & once) && !(__atomic_fetch_or(word, once, __ATOMIC_RELAXED) & once))
+        return;
+    __atomic_fetch_or(word, again, __ATOMIC_RELAXED);
+}
+
+static void meet_set(const struct lone_search *shared, const uint64_t *members, size_t count) {
+    const struct lone_search search = *shared; /* words that are written may be anyone's */
+    look_ahead(&search, members, count);
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count)
+            __builtin_prefetch(word_of(&search, members[i + AHEAD]), 1);
+        meet(word_of(&search, members[i]), shift_of(members[i]));
+    }
+}
+
+static cog_status meet_rows(void *context, unsigned worker, size_t begin, size_t end,
+                            cog_error *error) {
+    const struct lone_search *search = context;
+    struct set_cursor cursor = {
+        .next = begin, .end = end, .marks = search->marks, .share = search->share};
+    const struct loaded_sets *sets;
+    cog_status status;
+    (void)worker;
+    while ((status = set_cursor_next(&cursor, search->file, &sets, error)) == COG_OK && sets) {
+        meet_set(search, sets->terms, sets->term_count);
+        meet_set(search, sets->words, sets->word_count);
+    }
+    set_cursor_free(&cursor);
+    return status;
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+/* Whether more members of a set of `size` were met once than a partner may lack; `members` are
+ * those of the share. */
+static bool has_no_partner(const struct lone_search *search, size_t size, const uint64_t *members,
+                           size_t count) {
+    const size_t needed = size ? size - set_least_overlap(search->measure, size) + 1 : 0;
+    size_t alone = 0;
+    if (count < needed)
+        return false;
+    look_ahead(search, members, count);
+    for (size_t i = 0; alone < needed; i++) {
+        if (alone + (count - i) < needed)
+            return false;
+        if (i + AHEAD < count)
+            __builtin_prefetch(word_of(search, members[i + AHEAD]));
+        alone += (*word_of(search, members[i]) >> shift_of(members[i]) & 2) == 0;
+    }
+    return true;
+}
+
+static cog_status ask_rows(void *context, unsigned worker, size_t begin, size_t end,
+                           cog_error *error) {
+    const struct lone_search *search = context;
+    struct set_cursor cursor = {
+        .next = begin, .end = end, .marks = search->marks, .share = search->share};
+    const struct loaded_sets *sets;
+    cog_status status;
+    (void)worker;
+    while ((status = set_cursor_next(&cursor, search->file, &sets, error)) == COG_OK && sets) {
+        const size_t at = cursor.next - 1;
+        const struct set_row *row = &search->file->rows[at];
+        if (has_no_partner(search, row->terms, sets->terms, sets->term_count) &&
+            has_no_partner(search, row->words, sets->words, sets->word_count))
+            search->marks[at] = 0;
+    }
+    set_cursor_free(&cursor);
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+/* False if it would not pay. */
+static bool choose_table(struct lone_search *search, uint64_t members, uint64_t most_bytes) {
+    const double wanted = share_times * (1 - search->measure->threshold);
+    const double share = wanted > share_least ? wanted : share_least;
+    if (search->measure->containment || share > share_most + 1e-9)
+        return false;
+    search->share = (unsigned)(share * MEMBER_SHARES);
+    const uint64_t in_share = members / MEMBER_SHARES * search->share;
+    search->bits = LEAST_BITS;
+    while (search->bits < MOST_BITS && (uint64_t)1 << search->bits < SLOTS_PER_MEMBER * in_share &&
+           table_bytes(search->bits + 1) <= most_bytes)
+        search->bits++;
+    return (uint64_t)1 << search->bits >= in_share;
+}
+
+cog_status lone_sets_unmark(const struct set_file *file, uint64_t members,
+                            const struct set_measure *measure, uint64_t most_bytes,
+                            unsigned threads, uint8_t *marks, uint64_t *taken_bytes,
+                            cog_error *error) {
+    struct lone_search search = {.file = file, .measure = measure, .marks = marks};
+    const size_t rows = file->row_count;
+    *taken_bytes = 0;
+    if (!choose_table(&search, members, most_bytes))
+        return COG_OK;
+    search.words = memory_large(table_bytes(search.bits));
+    if (!search.words)
+        return error_memory(error, table_bytes(search.bits), "terms that are met once");
+    *taken_bytes = table_bytes(search.bits);
+    threads = threads_resolve(threads);
+    const size_t share = rows / (4 * (size_t)threads) + 1;
+    const size_t grain = share < ROWS_PER_PIECE ? share : ROWS_PER_PIECE;
+    cog_status status = parallel_for(threads, rows, grain, meet_rows, &search, error);
+    THEN(status, parallel_for(threads, rows, grain, ask_rows, &search, error));
+    memory_large_free(search.words, table_bytes(search.bits));
+    return status;
+}
