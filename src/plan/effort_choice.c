@@ -54,6 +54,14 @@ static double method_ns(const struct effort_question *question, const struct sea
     return prediction.query_ns;
 }
 
+double effort_signatures_ns(const struct effort_question *question) {
+    return method_ns(question, method_of(method_exhaustive(false)), 0, false);
+}
+
+double effort_cosines_ns(const struct effort_question *question, size_t candidates) {
+    return candidates_ns(question, candidates);
+}
+
 bool effort_is_hopeless(const struct effort_question *question, const struct search_method *method,
                         unsigned effort, bool uses_margins) {
     /* Models are rough, methods may be asked for by name, and other segments may be cheaper. */

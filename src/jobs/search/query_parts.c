@@ -178,7 +178,7 @@ cog_status query_parts_weigh_later(struct query_parts *parts, const cog_index *i
     }
     parts->index = index;
     parts->corpus = corpus;
-    parts->has_units = false;
+    parts->has_units = parts->has_vectors = false;
     return COG_OK;
 }
 
@@ -200,6 +200,14 @@ cog_status query_parts_vectors(const struct query_parts *asked, size_t part,
     free(weighing.columns);
     item->is_weighed = status == COG_OK;
     return status;
+}
+
+cog_status query_parts_weigh_now(struct query_parts *parts, cog_error *error) {
+    const struct sparse_matrix *vectors;
+    for (size_t part = 0; part < parts->count; part++)
+        TRY(query_parts_vectors(parts, part, &vectors, error));
+    parts->has_vectors = true;
+    return COG_OK;
 }
 
 /* ---- Signatures ------------------------------------------------------------------------------ */

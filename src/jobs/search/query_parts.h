@@ -47,6 +47,8 @@ cog_status query_parts_weigh_later(struct query_parts *parts, const cog_index *i
 /* The queries' vectors for a segment. One thread at a time if they are made now. */
 cog_status query_parts_vectors(const struct query_parts *parts, size_t part,
                                const struct sparse_matrix **vectors, cog_error *error);
+/* The vectors for all segments, if they were to be made later. */
+cog_status query_parts_weigh_now(struct query_parts *parts, cog_error *error);
 cog_status query_parts_sign(struct query_parts *parts, const cog_index *index,
                             const struct corpus *corpus, bool want_margins, unsigned threads,
                             cog_error *error);

@@ -184,6 +184,7 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
                                      .as_sets = index_is_of_sets(index),
                                      .takes_foreign = !index_is_of_sets(index)};
     TRY(index_check_lexicon(index, queries->foreign, NULL, error));
+    task.counted_from = queries->foreign ? COG_THRESHOLD_ACROSS : 0;
     query_languages_watch(&languages, index, queries->foreign, &reading);
     double text_bytes = (double)ingest_text_bytes(queries);
     if (queries->foreign)

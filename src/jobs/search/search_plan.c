@@ -29,6 +29,18 @@ double search_exhaustive_ns(const cog_index *index, const struct effort_question
     return total_ns;
 }
 
+double search_look_ns(const cog_index *index, const struct effort_question *question,
+                      size_t candidates) {
+    double total_ns = 0, largest_ns = 0;
+    for (size_t part = 0; part < index->parts.manifest.count; part++) {
+        const struct effort_question own = question_of(index, part, question);
+        double cosines_ns = effort_cosines_ns(&own, candidates);
+        total_ns += effort_signatures_ns(&own);
+        largest_ns = cosines_ns > largest_ns ? cosines_ns : largest_ns;
+    }
+    return total_ns + largest_ns;
+}
+
 /* Takes the method's choice if it is cheaper than *best or the first. */
 static void consider(const struct effort_question *question, const struct segment *segment,
                      const struct search_method *method, struct effort_choice *best) {

@@ -166,6 +166,10 @@ cog_status search_task_measure(const struct search_task *task, cog_error *error)
     /* Next to vectors, a radius is about signatures: it has no true answer in cosines. */
     if (options->recall_sample && !(task->has_vectors && radius))
         return measure(task, error);
+    if (task->looks_first) {
+        report_number(task->report, "expected_recall", options->recall);
+        return COG_OK;
+    }
     if (options->k && !radius && options->threshold == 0 && !options->knobs.given &&
         !(task->has_vectors && task->estimates))
         report_known(task);

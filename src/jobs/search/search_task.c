@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "estimate/radius.h"
+#include "jobs/search/first_look.h"
 #include "join/cosine/cosine_join.h"
 #include "plan/method_choice.h"
 #include "run/job.h"
@@ -162,7 +163,7 @@ cog_status search_task_check(struct search_task *task, cog_error *error) {
 }
 
 bool search_task_needs_signatures(const struct search_task *task) {
-    return !(method_of(task->options.method)->needs & NEEDS_VECTORS);
+    return task->looks_first || !(method_of(task->options.method)->needs & NEEDS_VECTORS);
 }
 
 bool search_task_wants_margins(const cog_index *index, const cog_search_options *options) {
@@ -278,6 +279,7 @@ static cog_status make_plan(struct search_task *task, cog_error *error) {
     const cog_search_options *options = &task->options;
     const struct search_method *method = method_of(options->method);
     const bool is_auto = !method, of_cosines = cosines_decide(task);
+    const double room = (double)CANDIDATES_MAX_BYTES / sizeof(struct match);
     const struct effort_question question = {.queries = task->queries,
                                              .k = options->k,
                                              .bits = index_bits(task->index),
@@ -292,6 +294,10 @@ static cog_status make_plan(struct search_task *task, cog_error *error) {
         (task->plan.query_ns >= search_exhaustive_ns(task->index, &question) ||
          candidates_bytes(task) > CANDIDATES_MAX_BYTES))
         search_plan_free(&task->plan);
+    double own_ns =
+        task->plan.parts ? task->plan.query_ns : search_exhaustive_ns(task->index, &question);
+    task->looks_first = is_auto && first_look_pays(task, &question, own_ns) &&
+                        (double)first_look_candidates(question.k) * (double)task->queries < room;
     task->options.method = method_exhaustive(of_cosines);
     if (task->plan.parts)
         task->options.method =
@@ -395,7 +401,8 @@ static cog_status weigh_rows(const struct search_task *task, cog_error *error) {
     return COG_OK;
 }
 
-cog_status search_task_run(struct search_task *task, cog_error *error) {
+/* By the method of the options, or the plan. */
+static cog_status run_planned(struct search_task *task, cog_error *error) {
     const struct search_method *method = method_of(task->options.method);
     bool of_vectors = method->needs & NEEDS_VECTORS;
     struct method_search asked = search_task_ask(task);
@@ -414,6 +421,90 @@ cog_status search_task_run(struct search_task *task, cog_error *error) {
     return keep_hits(task, is_verified(task) && !of_vectors, &task->hits, error);
 }
 
+/* Some of the queries as a task of their own, which borrows what both need. */
+static cog_status run_some(struct search_task *task, const uint32_t *queries, size_t count,
+                           struct search_task *some, cog_error *error) {
+    *some = *task;
+    some->parts = (struct query_parts){0};
+    some->hits = (struct hit_lists){0};
+    some->queries = count;
+    some->is_empty = NULL; /* these are sure */
+    some->looks_first = false;
+    TRY(query_parts_select(&task->parts, queries, count, &some->parts, error));
+    return run_planned(some, error);
+}
+
+/* Puts the hits of some queries to those of the others. */
+static cog_status join_hits(struct search_task *task, const uint32_t *queries, size_t count,
+                            const struct hit_lists *some, cog_error *error) {
+    struct hit_lists all, *own = &task->hits;
+    size_t at = 0, next = 0;
+    TRY(hit_lists_init(&all, own->queries, own->offsets[own->queries] + some->offsets[count],
+                       error));
+    for (size_t query = 0; query < own->queries; query++) {
+        const bool is_some = next < count && queries[next] == query;
+        const struct hit_lists *from = is_some ? some : own;
+        const size_t place = is_some ? next++ : query;
+        for (size_t i = from->offsets[place]; i < from->offsets[place + 1]; i++) {
+            all.items[at] = from->items[i];
+            all.items[at++].a = (uint32_t)query;
+        }
+        all.offsets[query + 1] = at;
+    }
+    hit_lists_free(own);
+    *own = all;
+    return COG_OK;
+}
+
+/* What the first look leaves open. */
+static cog_status run_unsure(struct search_task *task, const uint32_t *queries, size_t count,
+                             cog_error *error) {
+    const uint64_t compared = task->compared, candidates = task->candidates;
+    if (count == task->queries) {
+        TRY(query_parts_weigh_now(&task->parts, error));
+        TRY(run_planned(task, error));
+    } else {
+        struct search_task some;
+        cog_status status = run_some(task, queries, count, &some, error);
+        THEN(status, join_hits(task, queries, count, &some.hits, error));
+        task->compared = some.compared;
+        task->candidates = some.candidates;
+        query_parts_free(&some.parts);
+        hit_lists_free(&some.hits);
+        TRY(status);
+    }
+    task->compared += compared;
+    task->candidates += candidates;
+    return COG_OK;
+}
+
+static cog_status run_first_look(struct search_task *task, uint8_t *is_unsure, uint32_t *queries,
+                                 cog_error *error) {
+    size_t count = 0;
+    TRY(first_look_run(task, is_unsure, error));
+    for (size_t query = 0; query < task->queries; query++)
+        if (is_unsure[query])
+            queries[count++] = (uint32_t)query;
+    task->sure = task->queries - count;
+    task->is_exact = task->estimates = false;
+    task->has_distances = !(method_of(task->options.method)->needs & NEEDS_VECTORS);
+    task->radius_bits = COG_RADIUS_NONE;
+    task->chunks = 0;
+    return count ? run_unsure(task, queries, count, error) : COG_OK;
+}
+
+cog_status search_task_run(struct search_task *task, cog_error *error) {
+    uint8_t *is_unsure = NULL;
+    uint32_t *queries = NULL;
+    if (!task->looks_first)
+        return run_planned(task, error);
+    cog_status status = TAKEN(is_unsure, task->queries + 1, "queries", error);
+    THEN(status, TAKEN(queries, task->queries + 1, "queries", error));
+    THEN(status, run_first_look(task, is_unsure, queries, error));
+    FREE(is_unsure, queries);
+    return status;
+}
+
 void search_task_report(const struct search_task *task) {
     const struct search_method *method = method_of(task->options.method);
     if (!(method->needs & NEEDS_VECTORS)) {
@@ -423,6 +514,8 @@ void search_task_report(const struct search_task *task) {
     }
     if (task->chunks)
         report_number(task->report, "chunks", (double)task->chunks);
+    if (task->looks_first)
+        report_number(task->report, "sure_queries", (double)task->sure);
     report_text(task->report, "method", method->name);
     report_number(task->report, "comparisons", (double)task->compared);
     report_number(task->report, "queries", (double)task->queries);

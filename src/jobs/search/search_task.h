@@ -22,6 +22,9 @@ struct search_task {
     bool has_distances;
     bool is_exact;           /* certified: no query misses a hit */
     struct search_plan plan; /* how each segment is asked, if the recall decides */
+    bool looks_first;        /* see first_look.h; what it leaves open is answered as planned */
+    double counted_from;     /* the least cosine of a neighbour that the first look may not miss */
+    uint64_t sure;           /* queries that the first look answered, in the last run */
     unsigned effort;         /* step of the method's effort, without a plan */
     uint64_t candidates;     /* of the last run */
     uint64_t compared;       /* rows, in the last run */

@@ -40,6 +40,7 @@ struct cog_searcher {
     struct foreign_documents *own_foreign;
     struct document_projector projector;
     struct projector_worker *projecting;
+    bool is_projected; /* the query */
     struct text_signer signer;
     struct text_signer_scratch signer_scratch;
     cog_statistics *signed_by; /* of the signer; owned */
@@ -166,6 +167,7 @@ cog_status searcher_find_bag(cog_searcher *searcher, const struct bag_view *bag,
         return find_sets(searcher, bag, hits, error);
     bool wants_margins = search_task_wants_margins(searcher->index, &searcher->options);
     TRY(check_question(searcher, &searcher->of_texts, wants_margins, error));
+    searcher->of_texts.task.counted_from = searcher->is_projected ? COG_THRESHOLD_ACROSS : 0;
     TRY(take_bag(searcher, bag, error));
     if (searcher->of_texts.task.has_vectors)
         TRY(weigh_text(searcher, error));
@@ -178,16 +180,17 @@ cog_status searcher_find_bag(cog_searcher *searcher, const struct bag_view *bag,
 static cog_status read_text(cog_searcher *searcher, struct bytes_view text,
                             struct bytes_view language, struct bag_view *bag, cog_error *error) {
     static const struct bytes_view no_id;
-    bool is_projected = false;
+    searcher->is_projected = false;
     if (searcher->foreign && index_is_of_sets(searcher->index))
         return error_about(error, COG_ERR_USAGE, "lexicon",
                            "an index by jaccard or containment compares texts of one language: "
                            "leave the lexicon out");
     if (searcher->foreign)
-        TRY(foreign_is_projected(searcher->foreign, language, no_id, &is_projected, error));
+        TRY(foreign_is_projected(searcher->foreign, language, no_id, &searcher->is_projected,
+                                 error));
     else if (searcher->index->is_multilingual)
         TRY(index_check_language(searcher->index, language, text, no_id, error));
-    if (is_projected)
+    if (searcher->is_projected)
         return projector_worker_run(searcher->projecting, text, bag, error);
     TRY(analyzer_run(searcher->analyzer, text, language, &searcher->terms, error));
     if (index_is_of_sets(searcher->index))
