@@ -248,7 +248,11 @@ def read_arrow_paths(paths: list[str]) -> pyarrow.RecordBatchReader:
         raise ImportError("Parquet files need pyarrow: pip install pyarrow") from None
     schema, batches = None, []
     for path in paths:
-        schema, read = _arrow_batches(path, pyarrow)
+        own, read = _arrow_batches(path, pyarrow)
+        if schema is not None and not own.equals(schema):
+            raise ValueError(f"{path}: other columns than {paths[0]}, in name, type or order; files that are read "
+                             "together have the same")
+        schema = own
         batches.append(read)
     return pyarrow.RecordBatchReader.from_batches(schema, (batch for read in batches for batch in read))
 

@@ -61,3 +61,47 @@ def test_parquet_in_other_commands(program, texts, tmp_path):
     (tmp_path / "set/state.json").write_text(json.dumps({"_data_files": [{"filename": "data.arrow"}]}))
     program("sign", "set", "-o", "signatures.npy")
     assert (tmp_path / "signatures.npy").exists()
+
+
+@pytest.fixture
+def two_files(texts, tmp_path):
+    """900 rows with 300 near-duplicates, and the first 100 of them as a collection of their own."""
+    table = pa.table({"body": texts, "meta": [{"key": f"k{i}"} for i in range(900)], "stars": range(900)})
+    pq.write_table(table, tmp_path / "in.parquet")
+    pq.write_table(table.slice(0, 100), tmp_path / "part.parquet")
+    return table
+
+
+def test_parquet_reference(program, two_files, tmp_path):
+    expected = cognate.dedup(two_files, against=two_files.slice(0, 100), text="body").kept
+    for arguments in (["in.parquet", "-oout.parquet", "--against", "part.parquet"],
+                      ["--against=part.parquet", "--output=out.parquet", "in.parquet"]):
+        program("dedup", *arguments, "--text-field", "body")
+        assert pq.read_table(tmp_path / "out.parquet").equals(two_files.take(expected))
+    (tmp_path / "part.jsonl").write_text("".join(json.dumps({"body": text}) + "\n" for text in two_files["body"].to_pylist()))
+    assert " 0 kept" in program("dedup", "in.parquet", "--dry-run", "--against", "part.jsonl", "--text-field", "body")
+    assert " 100 documents, 0 kept" in program("dedup", "part.jsonl", "--dry-run", "--against", "in.parquet",
+                                               "--text-field", "body").replace("900", "100")
+
+
+def test_parquet_results(program, two_files, tmp_path):
+    fields = ["--text-field", "body", "--id-field", "meta.key"]
+    said = program("dedup", "in.parquet", "-o", "out.parquet", "--removed", "-", "--keep", "field:stars", *fields)
+    removed = [line.split("\t") for line in said.splitlines() if line.startswith("k")]
+    assert removed and all(int(line[0][1:]) < int(line[1][1:]) for line in removed)
+    program("dedup", "in.parquet", "part.parquet", "-o", "kept/", "--keep", "first", *fields)
+    assert sorted(os.listdir(tmp_path / "kept")) == ["in.parquet", "part.parquet"]
+    kept = [len(pq.read_table(tmp_path / "kept" / name)) for name in ("in.parquet", "part.parquet")]
+    assert kept == [len(cognate.dedup(two_files, text="body", keep="first").kept), 0]
+
+
+def test_parquet_refused(program, two_files, tmp_path):
+    before = (tmp_path / "in.parquet").read_bytes()
+    (tmp_path / "more.jsonl").write_text('{"body": "a text"}\n')
+    pq.write_table(two_files.select(["stars", "body", "meta"]), tmp_path / "order.parquet")
+    for arguments, reason in ((["-o", "in.parquet"], "overwrite"), (["-o", "x.parquet", "--mark", "m"], "--mark"),
+                              (["more.jsonl", "-o", "x.parquet"], "mix"), (["order.parquet", "-o", "x.parquet"], "columns"),
+                              (["-o", "x.parquet", "--work", "w"], "--work")):
+        said = program("dedup", "in.parquet", *arguments, "--text-field", "body", status=2)
+        assert reason in said and len(said.splitlines()) == 1
+    assert (tmp_path / "in.parquet").read_bytes() == before and not (tmp_path / "x.parquet").exists()
