@@ -28,6 +28,7 @@ struct stream {
 /* The answers of a batch as text. */
 struct answers {
     struct buffer text;
+    size_t skipped; /* records of the batch that have been told to be bad */
     uint64_t queries, matches;
 };
 
@@ -70,6 +71,21 @@ static bool append_json(struct buffer *text, const struct stream *stream, struct
     return fits && buffer_append_text(text, "]}\n");
 }
 
+/* A line per bad record as well: whoever writes a line and waits for its answer must not wait for
+ * ever. A table has no place for them. */
+static cog_status answer_skipped(const struct stream *stream, const struct ingest_batch *batch,
+                                 struct answers *answers, cog_error *error) {
+    for (; answers->skipped < batch->skipped_count; answers->skipped++) {
+        const char *message = batch->skipped[answers->skipped].bad.message;
+        if (stream->format == COG_OUTPUT_JSONL &&
+            !(buffer_append_text(&answers->text, "{\"query\": null, \"error\": ") &&
+              json_append_string(&answers->text, view_of(message, strlen(message))) &&
+              buffer_append_text(&answers->text, "}\n")))
+            return error_memory(error, answers->text.size, "an answer");
+    }
+    return COG_OK;
+}
+
 static cog_status answer_batch(void *context, unsigned worker, void *batch, cog_error *error) {
     struct stream *stream = context;
     struct answers *answers = ((struct ingest_batch *)batch)->result;
@@ -78,6 +94,7 @@ static cog_status answer_batch(void *context, unsigned worker, void *batch, cog_
         const cog_hits *hits;
         char language[16] = "";
         TRY(ingest_next(stream->ingest, worker, batch, &item, error));
+        TRY(answer_skipped(stream, batch, answers, error));
         const struct document *query = item.document;
         if (!query)
             return COG_OK;
@@ -103,7 +120,7 @@ static cog_status write_batch(void *context, void *batch, cog_error *error) {
     stream->queries += answers->queries;
     stream->matches += answers->matches;
     buffer_reset(&answers->text);
-    answers->queries = answers->matches = 0;
+    answers->queries = answers->matches = answers->skipped = 0;
     return output_flush(stream->output, error);
 }
 

@@ -49,11 +49,12 @@ import json, subprocess, sys
 program = subprocess.Popen([sys.argv[1], "search", "I", "-", "--format", "jsonl", "-k", "1", "--quiet"],
                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 for query in open("late.jsonl").readlines() + ['{"id": "none", "text": "zzz"}\n', '{"id": "empty", "text": ""}\n',
+                                               'no JSON at all\n', '{"id": "again"}\n',
                                                '{"id": "again", "text": "what comes late"}\n']:
     program.stdin.write(query)
     program.stdin.flush()
     answer = json.loads(program.stdout.readline())
-    print(answer["query"], [(hit["rank"], hit["id"], hit["similarity"]) for hit in answer["hits"]])
+    print(answer["query"], answer.get("error") or [(hit["rank"], hit["id"], hit["similarity"]) for hit in answer["hits"]])
 program.stdin.close()
 print("exit", program.wait())
 PYTHON
