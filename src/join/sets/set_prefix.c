@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/io/files.h"
 #include "base/io/output.h"
 #include "base/numbers.h"
@@ -30,11 +31,53 @@ struct set_prefixes {
     int descriptor;         /* -1: there is none */
     char *path;             /* NULL: a scratch file */
     uint64_t size, members; /* atomic while they are made */
+    uint64_t checksum;      /* of a work folder's file: the sum of those of its rows; atomic */
     bool is_saved;          /* as a checkpoint of the whole */
 };
 
 static const char *name_of(const struct set_prefixes *prefixes) {
     return prefixes->path ? prefixes->path : "the scratch file of prefixes";
+}
+
+/* ---- Stored prefixes ------------------------------------------------------------------------- */
+
+/* The bytes from `offset` on: `size` of them, or all that are stored if these are fewer.
+ * They stay valid until the next call. */
+static cog_status stored_bytes(const struct set_prefixes *prefixes, uint64_t offset, size_t size,
+                               struct buffer *buffer, const char **bytes, cog_error *error) {
+    if (prefixes->bytes) {
+        *bytes = prefixes->bytes + offset;
+        return COG_OK;
+    }
+    if (size > prefixes->size - offset)
+        size = (size_t)(prefixes->size - offset);
+    buffer_reset(buffer);
+    if (!buffer_reserve(buffer, size + sizeof(uint64_t)))
+        return error_memory(error, size, "a prefix");
+    *bytes = buffer->data;
+    return descriptor_read_at(prefixes->descriptor, buffer->data, size, offset, name_of(prefixes),
+                              error);
+}
+
+static size_t member_count(const char *header) {
+    uint8_t bytes[HEADER_BYTES];
+    memcpy(bytes, header, sizeof bytes);
+    return (size_t)decode_u32(bytes + AT_TERMS) + decode_u32(bytes + AT_WORDS) +
+           decode_u32(bytes + AT_REST);
+}
+
+/* All bytes of a row's prefix. */
+static cog_status stored_prefix(const struct set_prefixes *prefixes, uint64_t offset,
+                                struct buffer *buffer, const char **bytes, size_t *size,
+                                cog_error *error) {
+    TRY(stored_bytes(prefixes, offset, USUAL_BYTES, buffer, bytes, error));
+    *size = HEADER_BYTES + member_count(*bytes) * MEMBER_BYTES;
+    if (*size > prefixes->size - offset)
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: damaged at byte %llu; remove the work folder and start again",
+                         name_of(prefixes), (unsigned long long)offset);
+    return *size > USUAL_BYTES ? stored_bytes(prefixes, offset, *size, buffer, bytes, error)
+                               : COG_OK;
 }
 
 /* ---- Choosing -------------------------------------------------------------------------------- */
@@ -169,6 +212,24 @@ static cog_status choose(const struct choosing *choosing, struct chooser *choose
     return COG_OK;
 }
 
+/* Of a stored prefix, wherever it stands. */
+static uint64_t row_checksum(size_t row, const char *bytes, size_t size) {
+    return hash_pair(row, hash_bytes(bytes, size));
+}
+
+/* Of the rows of a piece, whose prefixes stand one behind the other. */
+static uint64_t piece_checksum(const struct chooser *chooser, size_t begin, size_t end) {
+    uint64_t sum = 0, next = chooser->bytes.size;
+    for (size_t row = end; row-- > begin;) {
+        const uint64_t offset = chooser->offsets[row - begin];
+        if (offset == NOTHING)
+            continue;
+        sum += row_checksum(row, chooser->bytes.data + offset, (size_t)(next - offset));
+        next = offset;
+    }
+    return sum;
+}
+
 /* Writes a piece behind what others have written. The place depends on who comes first, the bytes
  * do not. */
 static cog_status write_piece(struct set_prefixes *prefixes, struct chooser *chooser, size_t begin,
@@ -178,6 +239,9 @@ static cog_status write_piece(struct set_prefixes *prefixes, struct chooser *cho
         prefixes->offsets[row] =
             chooser->offsets[row - begin] == NOTHING ? NOTHING : at + chooser->offsets[row - begin];
     __atomic_fetch_add(&prefixes->members, chooser->members, __ATOMIC_RELAXED);
+    if (prefixes->path)
+        __atomic_fetch_add(&prefixes->checksum, piece_checksum(chooser, begin, end),
+                           __ATOMIC_RELAXED);
     return descriptor_write_at(prefixes->descriptor, chooser->bytes.data, chooser->bytes.size, at,
                                name_of(prefixes), error);
 }
@@ -210,7 +274,7 @@ static cog_status choose_rows(void *context, unsigned worker, size_t part_begin,
 /* ---- Checkpoints ----------------------------------------------------------------------------- */
 
 static const char sorting_name[] = "sorting", filter_name[] = "filter", data_name[] = "prefixes";
-enum { SORTED_ROWS, SORTED_BYTES, SORTED_MEMBERS, SORTED_COUNTS, SORTED_NUMBERS };
+enum { SORTED_ROWS, SORTED_BYTES, SORTED_MEMBERS, SORTED_COUNTS, SORTED_CHECKSUM, SORTED_NUMBERS };
 enum { FILTER_ROWS, FILTER_SIZE_BITS, FILTER_COUNTS, FILTER_NUMBERS };
 
 static size_t filter_bytes(const struct choosing *choosing) {
@@ -241,7 +305,8 @@ static size_t restore_filter(const struct choosing *choosing) {
 
 static cog_status save_sorting(const struct set_prefixes *prefixes, size_t rows, uint64_t counts,
                                struct join_checkpoints *checkpoints, cog_error *error) {
-    const uint64_t numbers[SORTED_NUMBERS] = {rows, prefixes->size, prefixes->members, counts};
+    const uint64_t numbers[SORTED_NUMBERS] = {rows, prefixes->size, prefixes->members, counts,
+                                              prefixes->checksum};
     const struct checkpoint_array array = {prefixes->offsets, rows * sizeof *prefixes->offsets};
     if (fdatasync(prefixes->descriptor) != 0)
         return error_system(error, "write", name_of(prefixes));
@@ -274,41 +339,67 @@ static bool are_possible(const struct set_prefixes *prefixes, size_t rows) {
     return true;
 }
 
-/* The number of rows whose prefixes are there; the file is cut behind them. */
-static cog_status restore_sorting(struct set_prefixes *prefixes, const struct member_counts *counts,
-                                  const struct join_checkpoints *checkpoints, size_t *rows,
-                                  cog_error *error) {
+/* Whether the prefixes of the rows are those that were written. */
+static bool are_undamaged(const struct set_prefixes *prefixes, size_t rows) {
+    struct buffer buffer = {0};
+    uint64_t sum = 0;
+    bool is_read = true;
+    for (size_t row = 0; row < rows && is_read; row++) {
+        const uint64_t offset = prefixes->offsets[row];
+        const char *bytes;
+        size_t size;
+        if (offset == NOTHING)
+            continue;
+        is_read = stored_prefix(prefixes, offset, &buffer, &bytes, &size, NULL) == COG_OK;
+        if (is_read)
+            sum += row_checksum(row, bytes, size);
+    }
+    buffer_free(&buffer);
+    return is_read && sum == prefixes->checksum;
+}
+
+static bool take_sorting(struct set_prefixes *prefixes, const struct member_counts *counts,
+                         bool verifies, const struct container *saved,
+                         const uint64_t numbers[SORTED_NUMBERS]) {
+    const size_t done = (size_t)numbers[SORTED_ROWS];
+    const off_t end = lseek(prefixes->descriptor, 0, SEEK_END);
+    prefixes->size = numbers[SORTED_BYTES];
+    prefixes->members = numbers[SORTED_MEMBERS];
+    prefixes->checksum = numbers[SORTED_CHECKSUM];
+    return done <= prefixes->row_count && end >= 0 && (uint64_t)end >= prefixes->size &&
+           (done == prefixes->row_count ||
+            (counts && counts->identity == numbers[SORTED_COUNTS])) &&
+           join_checkpoint_copy(saved, 0, prefixes->offsets, done * sizeof *prefixes->offsets) &&
+           are_possible(prefixes, done) && (!verifies || are_undamaged(prefixes, done));
+}
+
+/* The number of rows whose prefixes an earlier job has left, whole and undamaged. */
+static size_t restore_sorting(struct set_prefixes *prefixes, const struct member_counts *counts,
+                              bool verifies, const struct join_checkpoints *checkpoints) {
     struct container saved;
     uint64_t numbers[SORTED_NUMBERS] = {0};
-    *rows = 0;
+    size_t rows = 0;
     if (join_checkpoint_open(checkpoints, sorting_name, numbers, SORTED_NUMBERS, &saved)) {
-        const uint64_t done = numbers[SORTED_ROWS];
-        const off_t end = lseek(prefixes->descriptor, 0, SEEK_END);
-        prefixes->size = numbers[SORTED_BYTES];
-        prefixes->members = numbers[SORTED_MEMBERS];
-        if (done <= prefixes->row_count && end >= 0 && (uint64_t)end >= prefixes->size &&
-            (done == prefixes->row_count ||
-             (counts && counts->identity == numbers[SORTED_COUNTS])) &&
-            join_checkpoint_copy(&saved, 0, prefixes->offsets, done * sizeof *prefixes->offsets) &&
-            are_possible(prefixes, (size_t)done))
-            *rows = (size_t)done;
+        rows = take_sorting(prefixes, counts, verifies, &saved, numbers)
+                   ? (size_t)numbers[SORTED_ROWS]
+                   : 0;
         container_close(&saved);
     }
-    prefixes->is_saved = *rows == prefixes->row_count && *rows > 0;
-    if (*rows == 0)
-        prefixes->size = prefixes->members = 0;
+    prefixes->is_saved = rows == prefixes->row_count && rows > 0;
+    if (rows == 0)
+        prefixes->size = prefixes->members = prefixes->checksum = 0;
+    return rows;
+}
+
+/* Goes on where an earlier job was stopped: the file is cut behind what counts. Without counts the
+ * whole has been verified (set_prefixes_are_saved). */
+static cog_status go_on_sorting(struct set_prefixes *prefixes, const struct member_counts *counts,
+                                const struct join_checkpoints *checkpoints, size_t *rows,
+                                cog_error *error) {
+    *rows = restore_sorting(prefixes, counts, counts != NULL, checkpoints);
     return ftruncate(prefixes->descriptor, (off_t)prefixes->size) == 0
                ? COG_OK
                : error_system(error, "write", name_of(prefixes));
-}
-
-bool set_prefixes_are_saved(const struct join_checkpoints *checkpoints, size_t row_count) {
-    struct container saved;
-    uint64_t numbers[SORTED_NUMBERS];
-    if (!join_checkpoint_open(checkpoints, sorting_name, numbers, SORTED_NUMBERS, &saved))
-        return false;
-    container_close(&saved);
-    return numbers[SORTED_ROWS] == row_count;
 }
 
 cog_status set_prefixes_save(struct set_prefixes *prefixes, struct join_checkpoints *checkpoints,
@@ -404,6 +495,20 @@ static cog_status open_data(struct set_prefixes *prefixes, const char *beside,
     return prefixes->descriptor < 0 ? COG_ERR_IO : COG_OK;
 }
 
+bool set_prefixes_are_saved(const struct join_checkpoints *checkpoints, size_t row_count) {
+    struct set_prefixes prefixes = {.row_count = row_count, .descriptor = -1};
+    if (!checkpoints->work)
+        return false;
+    const bool are_saved = TAKEN(prefixes.offsets, row_count, "prefixes", NULL) == COG_OK &&
+                           open_data(&prefixes, NULL, checkpoints, NULL) == COG_OK &&
+                           restore_sorting(&prefixes, NULL, true, checkpoints) == row_count;
+    if (prefixes.descriptor >= 0)
+        close(prefixes.descriptor);
+    free(prefixes.offsets);
+    free(prefixes.path);
+    return are_saved;
+}
+
 cog_status set_prefixes_make(const struct set_file *file, const struct member_counts *counts,
                              const uint8_t *marks, const struct set_measure *measure,
                              uint64_t most_bytes, const char *beside, unsigned threads,
@@ -424,7 +529,7 @@ cog_status set_prefixes_make(const struct set_file *file, const struct member_co
     cog_status status = TAKEN(prefixes->offsets, file->row_count, "prefixes", error);
     THEN(status, open_data(prefixes, beside, checkpoints, error));
     if (checkpoints->work)
-        THEN(status, restore_sorting(prefixes, counts, checkpoints, &done, error));
+        THEN(status, go_on_sorting(prefixes, counts, checkpoints, &done, error));
     choosing.counts_are_saved = choosing.filter_is_saved = done > 0;
     if (measure->containment && done < file->row_count)
         THEN(status, make_filter(&choosing, threads, error));
@@ -463,25 +568,7 @@ uint64_t set_prefixes_disk_bytes(const struct set_prefixes *prefixes) {
     return prefixes->size;
 }
 
-/* ---- Reading --------------------------------------------------------------------------------- */
-
-/* The bytes of a row's prefix: `size` of them, or all that are stored behind it if these are fewer.
- * They stay valid until the next call. */
-static cog_status stored_bytes(const struct set_prefixes *prefixes, uint64_t offset, size_t size,
-                               struct buffer *buffer, const char **bytes, cog_error *error) {
-    if (prefixes->bytes) {
-        *bytes = prefixes->bytes + offset;
-        return COG_OK;
-    }
-    if (size > prefixes->size - offset)
-        size = (size_t)(prefixes->size - offset);
-    buffer_reset(buffer);
-    if (!buffer_reserve(buffer, size + sizeof(uint64_t)))
-        return error_memory(error, size, "a prefix");
-    *bytes = buffer->data;
-    return descriptor_read_at(prefixes->descriptor, buffer->data, size, offset, name_of(prefixes),
-                              error);
-}
+/* ---- Loading --------------------------------------------------------------------------------- */
 
 static uint64_t *take_part(struct prefix_part *part, const uint8_t *header, size_t at_count,
                            uint64_t *members) {
@@ -494,22 +581,15 @@ cog_status set_prefix_load(const struct set_prefixes *prefixes, size_t row,
                            struct set_prefix *prefix, cog_error *error) {
     const uint64_t offset = prefixes->offsets[row];
     const char *bytes;
+    size_t size;
     uint8_t header[HEADER_BYTES];
     prefix->terms.count = prefix->words.count = prefix->rest.count = 0;
     if (offset == NOTHING)
         return COG_OK;
-    TRY(stored_bytes(prefixes, offset, USUAL_BYTES, &prefix->bytes, &bytes, error));
+    TRY(stored_prefix(prefixes, offset, &prefix->bytes, &bytes, &size, error));
     memcpy(header, bytes, sizeof header);
-    const size_t count = (size_t)decode_u32(header + AT_TERMS) + decode_u32(header + AT_WORDS) +
-                         decode_u32(header + AT_REST);
-    const size_t size = HEADER_BYTES + count * MEMBER_BYTES;
-    if (size > prefixes->size - offset)
-        return error_set(error, COG_ERR_FORMAT,
-                         "%s: damaged at byte %llu; remove the work folder and start again",
-                         name_of(prefixes), (unsigned long long)offset);
+    const size_t count = (size - HEADER_BYTES) / MEMBER_BYTES;
     GROW(prefix->members, prefix->capacity, count, "a prefix", error);
-    if (size > USUAL_BYTES)
-        TRY(stored_bytes(prefixes, offset, size, &prefix->bytes, &bytes, error));
     for (size_t i = 0; i < count; i++) {
         prefix->members[i] = 0;
         memcpy(&prefix->members[i], bytes + HEADER_BYTES + i * MEMBER_BYTES, MEMBER_BYTES);

@@ -27,7 +27,8 @@ cog_status set_prefixes_make(const struct set_file *file, const struct member_co
                              uint64_t most_bytes, const char *beside, unsigned threads,
                              struct join_checkpoints *checkpoints, struct set_prefixes **prefixes,
                              cog_error *error);
-/* Whether an earlier job has made all of them: set_prefixes_make then needs no counts (NULL). */
+/* Whether an earlier job has made all of them, and they are undamaged: set_prefixes_make then needs
+ * no counts (NULL). */
 bool set_prefixes_are_saved(const struct join_checkpoints *checkpoints, size_t row_count);
 /* A checkpoint of the whole, if there is none yet; checkpoints of the counts go. */
 cog_status set_prefixes_save(struct set_prefixes *prefixes, struct join_checkpoints *checkpoints,
