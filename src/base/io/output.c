@@ -176,7 +176,7 @@ void cog_abandon_outputs(void) {
 
 /* ---- Output files ---------------------------------------------------------------------------- */
 
-enum { OUTPUT_BUFFER_BYTES = 1 << 18, PACKED_BYTES = 1 << 16 };
+enum { OUTPUT_BUFFER_BYTES = 1 << 18, PACKED_BYTES = 1 << 16, SENT_BYTES = 8 << 20 };
 
 struct output {
     char *path;
@@ -186,6 +186,7 @@ struct output {
     bool broken;
     enum compression compression;
     struct codec *compressor; /* NULL: the bytes are written as they are */
+    uint64_t written, sent;   /* bytes; `sent` are on their way to the disk */
     size_t buffered;
     char buffer[OUTPUT_BUFFER_BYTES];
 };
@@ -265,11 +266,24 @@ static const char *name_of(const struct output *output) {
     return output->borrowed ? "standard output" : output->path;
 }
 
+/* Bytes go to the disk while others are made, so that the last sync waits for few. A file system
+ * that cannot do it sends them at the end. */
+static void send_early(struct output *output, size_t size) {
+    output->written += size;
+    if (!output->temporary || output->written - output->sent < SENT_BYTES)
+        return;
+    (void)sync_file_range(output->descriptor, (off_t)output->sent,
+                          (off_t)(output->written - output->sent), SYNC_FILE_RANGE_WRITE);
+    output->sent = output->written;
+}
+
 static cog_status write_bytes(struct output *output, const char *data, size_t size,
                               cog_error *error) {
     if (output->broken)
         return COG_OK;
     cog_status status = descriptor_write(output->descriptor, data, size, name_of(output), error);
+    if (status == COG_OK)
+        send_early(output, size);
     output->broken = status != COG_OK && errno == EPIPE;
     return output->broken ? COG_OK : status;
 }
