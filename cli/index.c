@@ -115,6 +115,23 @@ static void summarize(const struct session *session) {
     fprintf(stderr, "; %.1f s\n", session->seconds);
 }
 
+static void summarize_addition(const struct session *session) {
+    const cog_report *report = session->report;
+    double replaced = cog_report_number(report, "replaced");
+    double matched = cog_report_number(report, "matched");
+    fputs("cognate: ", stderr);
+    print_count(cog_report_number(report, "added"), "row", stderr);
+    fputs(" added", stderr);
+    if (replaced > 0)
+        fprintf(stderr, ", %.0f of them in place of older ones", replaced);
+    if (matched > 0)
+        fprintf(stderr, ", %.0f left out as near-duplicates", matched);
+    print_skipped(cog_report_number(report, "bad_records") +
+                      cog_report_number(report, "duplicate_ids"),
+                  "record");
+    fputs("\n", stderr);
+}
+
 /* Opens the index if the words are right, and closes it after `change`. */
 static cog_status with_index(struct session *session, const char *needs,
                              cog_status (*change)(struct session *session, cog_index *index)) {
@@ -406,7 +423,8 @@ static const struct command actions[] = {
      .sets = add_sets,
      .usual = usual,
      .texts = add_texts,
-     .run = add},
+     .run = add,
+     .summarize = summarize_addition},
     {.name = "remove",
      .synopsis = "INDEX ID... | INDEX --ids FILE [OPTIONS]",
      .summary = "remove documents from search results; compact frees their space",

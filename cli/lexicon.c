@@ -76,6 +76,15 @@ static void summarize(const struct session *session) {
     fprintf(stderr, "; %.1f s\n", session->seconds);
 }
 
+static void summarize_table(const struct session *session) {
+    const cog_report *report = session->report;
+    fputs("cognate: ", stderr);
+    print_count(cog_report_number(report, "rows"), "row", stderr);
+    fputs(" read, ", stderr);
+    print_count(cog_report_number(report, "entries"), "translation", stderr);
+    fputs(" kept\n", stderr);
+}
+
 static cog_status train(struct session *session) {
     return make(session, false);
 }
@@ -145,7 +154,8 @@ static const struct command actions[] = {
                  "cognate lexicon convert words.tsv --from de --to en -o de-en.lex",
      .sets = convert_sets,
      .texts = texts,
-     .run = convert},
+     .run = convert,
+     .summarize = summarize_table},
     {.name = "show",
      .synopsis = "LEXICON WORD... [OPTIONS]",
      .summary = "print the translations of words",

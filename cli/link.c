@@ -42,8 +42,12 @@ static bool check_result(const struct arguments *arguments) {
     if (has_option(arguments, OPTION_SENTENCES))
         return format != COG_OUTPUT_NPY ||
                usage_error(arguments, "--sentences writes texts: choose tsv, jsonl or tmx");
-    if (format == FORMAT_TMX)
-        return usage_error(arguments, "--format tmx is for sentence pairs: add --sentences");
+    const char *output =
+        has_option(arguments, OPTION_FORMAT) ? NULL : arguments->values[OPTION_OUTPUT];
+    if (format == FORMAT_TMX || (output && strstr(output, ".tmx")))
+        return usage_error(
+            arguments,
+            "TMX holds sentence pairs: add --sentences, or choose another format and name");
     static const enum option_id of_sentences[] = {OPTION_SENTENCE_THRESHOLD, OPTION_COUNT};
     return refuse_options(arguments, of_sentences, "belongs to --sentences");
 }

@@ -93,7 +93,9 @@ static int run_command(const struct command *command, int argc, char **argv) {
              action ? action->name : "");
     struct arguments arguments = {.command = action ? action : command, .name = name};
     int code = EXIT_USAGE;
-    if (arguments_parse(&arguments, argc, argv, 2)) {
+    if (command->actions && word && !action) { /* before options that only actions have */
+        check_action(command, word, &arguments);
+    } else if (arguments_parse(&arguments, argc, argv, 2)) {
         bool all = has_option(&arguments, OPTION_HELP_ALL);
         code = EXIT_DONE;
         if (has_option(&arguments, OPTION_VERSION))

@@ -220,9 +220,10 @@ static bool check_place(const struct arguments *arguments, int output) {
 static bool check_outputs(const struct arguments *arguments) {
     const char *const *values = arguments->values;
     if (values[OPTION_STATS] && strcmp(values[OPTION_STATS], "-") == 0 && !values[OPTION_OUTPUT] &&
-        !values[OPTION_CLUSTERS])
-        return usage_error(arguments,
-                           "--stats -: the result goes to standard output too; give -o FILE");
+        !values[OPTION_CLUSTERS] && !has_option(arguments, OPTION_DRY_RUN))
+        return usage_error(arguments, "--stats -: the result goes to standard output too; give %s",
+                           command_takes(arguments->command, OPTION_OUTPUT) ? "-o FILE"
+                                                                            : "--stats FILE");
     for (int id = 0; id < OPTION_COUNT; id++) {
         if (!values[id] || option_at(id)->kind != KIND_WRITE)
             continue;

@@ -198,11 +198,14 @@ cog_status memory_budget_keep(double needed_bytes, const cog_run_options *run, c
     uint64_t budget = run ? run->memory_bytes : 0;
     if (budget == 0 || needed_bytes <= (double)budget)
         return COG_OK;
+    /* Rounded, the two are still to differ. */
+    double given = (double)budget / (1 << 20),
+           needed = fmax(needed_bytes / (1 << 20), floor(given) + 1);
     return error_about(
         error, COG_ERR_MEMORY, "memory_bytes",
         "the job needs about %.0f MB of memory and the budget is %.0f MB; raise the budget "
         "or split the input",
-        needed_bytes / (1 << 20), (double)budget / (1 << 20));
+        needed, floor(given));
 }
 
 /* The budget, or without one the memory of the machine. */

@@ -23,6 +23,14 @@ static cog_status side_terms(const cog_lexicon_options *options, const char *lan
     if (!language || !language[0])
         return error_about(error, COG_ERR_USAGE, "from",
                            "a lexicon needs the languages of both sides, such as de and en");
+    if (strcmp(language, "auto") == 0 || strcmp(language, "none") == 0)
+        return error_about(
+            error, COG_ERR_USAGE, "from",
+            "language '%s': a lexicon needs the codes of both sides, such as de and en", language);
+    if (strcmp(options->from, options->to ? options->to : "") == 0)
+        return error_about(error, COG_ERR_USAGE, "to",
+                           "both languages are %s: a lexicon translates from one into another",
+                           language);
     return options_terms(&side, terms, error);
 }
 
@@ -178,6 +186,12 @@ static void report_findings(const struct import_findings *findings, cog_report *
     report_number(report, "skipped_words", (double)findings->skipped_words);
     for (unsigned i = 0; i < findings->message_count; i++)
         report_notice(report, "%s", findings->messages[i]);
+    if (findings->skipped_words > findings->rows)
+        report_notice(report,
+                      "%llu of %llu fields are not one word, and were skipped: a table has a word "
+                      "per field; lexicons of sentences are trained",
+                      (unsigned long long)findings->skipped_words,
+                      (unsigned long long)findings->rows * 2);
     if (findings->bad_rows)
         report_notice(
             report, "skipped %llu row%s", (unsigned long long)findings->bad_rows,

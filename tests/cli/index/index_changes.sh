@@ -8,7 +8,7 @@ echo "exit $?"
 "$COGNATE" index build I a.jsonl 2>&1
 echo "again: exit $?"
 "$COGNATE" index add I b.jsonl --bits 64 2>&1
-"$COGNATE" index add I b.jsonl 2>&1 | sed -n "2,3p;$ p"
+"$COGNATE" index add I b.jsonl 2>&1 | sed -n "2,3p;11,$ p"
 "$COGNATE" index info I | grep -v bytes
 "$COGNATE" index check I
 "$COGNATE" index remove I f0m0 f0m1 f59m2 unknown 2>&1

@@ -36,3 +36,17 @@ try index build J d.jsonl --margins m.npy
 "$COGNATE" sign d.jsonl --bits 64 -o s.npy --margins a.npy --quiet
 "$COGNATE" sign d.jsonl --bits 64 -o t.npy --weights b.npy --quiet
 cmp a.npy b.npy && echo "the same by the older name"
+# Tables of sentences, a language twice, links by the name of sentence pairs, actions that do not exist with options of others.
+printf 'Haus und Baum\thouse and tree\nBaum und Haus\ttree and house\nHaus\thouse\n' >sentences.tsv
+try lexicon convert sentences.tsv --from de --to en -o words.lex
+try lexicon train pairs.tsv --from de --to de -o same.lex
+try lexicon train pairs.tsv --from auto --to de -o same.lex
+try link --from d.jsonl --to d.jsonl --lexicon de-en.lex -o links.tmx.gz
+try lexicon import pairs.tsv --from de --to en -o words.lex
+try index ad I d.jsonl --upsert
+# What an addition did.
+printf '{"id": "new", "text": "quite another text"}\n{"id": "new", "text": "once more"}\n' >new.jsonl
+try index add I new.jsonl
+try index add I new.jsonl --upsert
+try index add I new.jsonl --stats -
+"$COGNATE" dedup d.jsonl --dry-run --stats - --quiet | grep -c '"documents"'
