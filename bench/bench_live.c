@@ -1,16 +1,18 @@
 /* An index that is fed one document at a time: durable additions per second by one writer and by
  * many (group commit), next to what the disk allows (a bare loop of writing and syncing as many
  * bytes), and the time of "have we seen this?" while documents are added and while all segments are
- * merged; the same additions and look-ups by Redis with block keys of simhashes if its port is
- * given.
+ * merged; by simhashes, and by the Jaccard similarity of sets of 3-grams; the same additions and
+ * look-ups by Redis with block keys of simhashes if its port is given.
  *
  * usage: bench_live FOLDER [DOCUMENTS] [SECONDS] [REDIS_PORT]
  *
- * FOLDER must not exist; it is left there. Documents have 60 words of a vocabulary of 100,000 by
- * Zipf's law; one in ten is a changed copy of an earlier one. Signatures are simhashes of 64 bits
- * with tables of bphs for a radius of 3; hits carry true cosines. Redis keeps the four 16-bit
- * blocks of as many signatures as sets (hashes of the documents' numbers: it analyses no text),
- * with whatever appendfsync it was started with. */
+ * FOLDER and FOLDER.sets must not exist; they are left there. Documents have 60 words of a
+ * vocabulary of 100,000 by Zipf's law; one in ten is a changed copy of an earlier one. Signatures
+ * are simhashes of 64 bits with tables of bphs for a radius of 3; hits carry true cosines. Sets are
+ * compared exactly, at a threshold of 0.8, and there are at most a million of them: building takes
+ * 4 KB of memory for each. Redis keeps the four 16-bit blocks of as many signatures as sets (hashes
+ * of the documents' numbers: it analyses no text), with whatever appendfsync it was started with.
+ * bench/live_usearch.py does the same work by usearch. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <math.h>
@@ -27,7 +29,13 @@
 #include "bench_timing.h"
 #include "cognate.h"
 
-enum { WORDS = 60, VOCABULARY = 100000, TEXT_BYTES = 1024, MOST_TIMES = 1 << 20 };
+enum {
+    WORDS = 60,
+    VOCABULARY = 100000,
+    TEXT_BYTES = 1024,
+    MOST_TIMES = 1 << 20,
+    MOST_SETS = 1000000
+};
 
 static double now(void) {
     struct timespec time;
@@ -42,6 +50,20 @@ static void check(cog_status status, const cog_error *error) {
     exit(1);
 }
 
+/* A word of the vocabulary. Printing it by the C library would take as long as reading it. */
+static size_t put_word(unsigned word, char *text) {
+    char digits[12];
+    size_t count = 0, size = 0;
+    do
+        digits[count++] = (char)('0' + word % 10);
+    while (word /= 10);
+    text[size++] = 'w';
+    while (count)
+        text[size++] = digits[--count];
+    text[size++] = ' ';
+    return size;
+}
+
 static size_t make_text(uint64_t number, char *text) {
     uint64_t copied = number % 10 == 9 ? number / 2 : number;
     struct random random = random_seeded(copied);
@@ -51,7 +73,7 @@ static size_t make_text(uint64_t number, char *text) {
         unsigned word = (unsigned)exp(share * log(VOCABULARY));
         if (copied != number && i == (int)(number % WORDS))
             word++;
-        at += (size_t)snprintf(text + at, TEXT_BYTES - at, "w%u ", word);
+        at += put_word(word, text + at);
     }
     return at;
 }
@@ -155,11 +177,27 @@ static void print_times(const char *what, double *times, size_t count, double pr
            processor_seconds * 1e6 / (double)count, count);
 }
 
-static void ask_for_a_while(cog_live *live, double seconds, const char *what) {
+/* Any one document that is near enough. */
+static cog_search_options question(bool of_sets) {
+    cog_search_options options;
+    cog_search_options_init(&options);
+    options.k = 0;
+    options.first = true;
+    options.recall_sample = 0;
+    if (of_sets) {
+        options.threshold = 0.8;
+    } else {
+        options.method = COG_METHOD_BPHS;
+        options.radius_bits = 3;
+    }
+    return options;
+}
+
+static void ask_for_a_while(cog_live *live, bool of_sets, double seconds, const char *what) {
     static double times[MOST_TIMES];
     size_t count = 0;
     double processor = 0;
-    cog_search_options options;
+    cog_search_options options = question(of_sets);
     cog_searcher *searcher = NULL;
     cog_index *held = NULL;
     cog_error error = {0};
@@ -167,12 +205,6 @@ static void ask_for_a_while(cog_live *live, double seconds, const char *what) {
     char name[16]; /* for a profiler */
     snprintf(name, sizeof name, "%.15s", what);
     pthread_setname_np(pthread_self(), name);
-    cog_search_options_init(&options);
-    options.method = COG_METHOD_BPHS;
-    options.k = 0;
-    options.radius_bits = 3;
-    options.first = true;
-    options.recall_sample = 0;
     for (double end = now() + seconds; now() < end && count < MOST_TIMES;) {
         char id[24], text[TEXT_BYTES];
         const cog_hits *hits;
@@ -320,7 +352,7 @@ static void measure_redis(int port, double seconds) {
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static cog_index *build(const char *folder, uint64_t documents) {
+static cog_index *build(const char *folder, uint64_t documents, bool of_sets) {
     cog_error error = {0};
     cog_document *items = calloc(documents, sizeof *items);
     char *texts = malloc(documents * TEXT_BYTES), *ids = malloc(documents * 24);
@@ -329,12 +361,14 @@ static cog_index *build(const char *folder, uint64_t documents) {
     cog_index_options options;
     for (uint64_t i = 0; i < documents; i++)
         items[i] = document_of(i, ids + i * 24, texts + i * TEXT_BYTES);
-    cog_index_options_init(&options);
-    cog_sign_options_init(&options.sign, COG_SIGNATURE_SIMHASH);
-    options.sign.weights.min_collection_frequency = 1;
-    options.sign.signature.bits = 64;
-    options.method = COG_METHOD_BPHS;
-    options.radius_bits = 3;
+    cog_index_options_init_for(&options, of_sets ? COG_MEASURE_JACCARD : COG_MEASURE_COSINE);
+    if (!of_sets) {
+        cog_sign_options_init(&options.sign, COG_SIGNATURE_SIMHASH);
+        options.sign.weights.min_collection_frequency = 1;
+        options.sign.signature.bits = 64;
+        options.method = COG_METHOD_BPHS;
+        options.radius_bits = 3;
+    }
     check(cog_documents_from_memory(items, documents, &all, &error), &error);
     double start = now();
     check(cog_index_build(all, &options, NULL, &index, NULL, &error), &error);
@@ -363,44 +397,59 @@ static void *compact(void *context) {
     return NULL;
 }
 
+static void measure_additions(cog_live *live, const char *folder, double seconds) {
+    struct adder adders[16];
+    double rates[2], processor_us;
+    for (int i = 0; i < 2; i++) {
+        unsigned threads = i ? 16 : 1;
+        for (unsigned t = 0; t < threads; t++)
+            adders[t] = (struct adder){.live = live};
+        sync_for_a_while(folder, threads, seconds / 4);
+        rates[i] = run(add_for_a_while, adders, threads, seconds, &processor_us);
+        printf("%s%-34s %.0f documents/s, %.0f us of processor time each\n",
+               i ? "16 writers, " : "1 writer,   ", "durable additions", rates[i], processor_us);
+        sync_for_a_while(folder, threads, seconds / 4);
+    }
+    printf("%-46s %.1f\n", "16 writers by 1", rates[1] / rates[0]);
+}
+
+static void measure_index(const char *folder, uint64_t documents, bool of_sets, double seconds) {
+    struct adder adder = {.paces = true};
+    cog_error error = {0};
+    pthread_t feeding, merging;
+    next_number = documents;
+    printf("%s, %llu documents\n", of_sets ? "sets of 3-grams" : "simhashes",
+           (unsigned long long)documents);
+    check(cog_live_create(build(folder, documents, of_sets), &adder.live, &error), &error);
+    ask_for_a_while(adder.live, of_sets, seconds, "seen it? alone");
+    measure_additions(adder.live, folder, seconds);
+    check(cog_live_settle(adder.live, &error), &error);
+    ask_for_a_while(adder.live, of_sets, seconds, "seen it? after additions");
+    until = now() + seconds;
+    pthread_create(&feeding, NULL, add_for_a_while, &adder);
+    ask_for_a_while(adder.live, of_sets, seconds, "seen it? with up to 1,000 additions per second");
+    pthread_join(feeding, NULL);
+    printf("%-46s %.0f documents/s\n", "additions meanwhile", (double)adder.added / seconds);
+    ask_for_a_while(adder.live, of_sets, seconds, "seen it? before all segments are merged");
+    pthread_create(&merging, NULL, compact, adder.live);
+    ask_for_a_while(adder.live, of_sets, seconds, "seen it? while all segments are merged");
+    pthread_join(merging, NULL);
+    cog_live_close(adder.live);
+}
+
 int main(int count, char **words) {
     if (count < 2) {
         fprintf(stderr, "usage: bench_live FOLDER [DOCUMENTS] [SECONDS] [REDIS_PORT]\n");
         return 2;
     }
     uint64_t documents = count > 2 ? strtoull(words[2], NULL, 10) : 200000;
-    double seconds = count > 3 ? atof(words[3]) : 5, rates[2], processor_us;
+    double seconds = count > 3 ? atof(words[3]) : 5;
     int port = count > 4 ? atoi(words[4]) : 0;
-    struct adder adders[16] = {{0}};
-    cog_live *live = NULL;
-    cog_error error = {0};
-    next_number = documents;
+    char sets[4096];
     setvbuf(stdout, NULL, _IOLBF, 0);
-    check(cog_live_create(build(words[1], documents), &live, &error), &error);
-    ask_for_a_while(live, seconds, "seen it? alone");
-    for (int i = 0; i < 2; i++) {
-        unsigned threads = i ? 16 : 1;
-        for (unsigned t = 0; t < threads; t++)
-            adders[t] = (struct adder){.live = live};
-        sync_for_a_while(words[1], threads, seconds / 4);
-        rates[i] = run(add_for_a_while, adders, threads, seconds, &processor_us);
-        printf("%s%-34s %.0f documents/s, %.0f us of processor time each\n",
-               i ? "16 writers, " : "1 writer,   ", "durable additions", rates[i], processor_us);
-        sync_for_a_while(words[1], threads, seconds / 4);
-    }
-    printf("%-46s %.1f\n", "16 writers by 1", rates[1] / rates[0]);
-    pthread_t feeding;
-    adders[0] = (struct adder){.live = live, .paces = true};
-    until = now() + seconds;
-    pthread_create(&feeding, NULL, add_for_a_while, &adders[0]);
-    ask_for_a_while(live, seconds, "seen it? with up to 1,000 additions per second");
-    pthread_join(feeding, NULL);
-    printf("%-46s %.0f documents/s\n", "additions meanwhile", (double)adders[0].added / seconds);
-    pthread_t merging;
-    pthread_create(&merging, NULL, compact, live);
-    ask_for_a_while(live, seconds, "seen it? while all segments are merged");
-    pthread_join(merging, NULL);
-    cog_live_close(live);
+    snprintf(sets, sizeof sets, "%s.sets", words[1]);
+    measure_index(words[1], documents, false, seconds);
+    measure_index(sets, documents < MOST_SETS ? documents : MOST_SETS, true, seconds);
     if (port)
         measure_redis(port, seconds);
     return 0;

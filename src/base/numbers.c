@@ -38,6 +38,21 @@ int compare_u64(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
+void sort_u64(uint64_t *values, size_t count) {
+    enum { FEW = 64 };
+    if (count > FEW) {
+        qsort(values, count, sizeof *values, compare_u64);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        uint64_t value = values[i];
+        size_t at = i;
+        for (; at > 0 && values[at - 1] > value; at--)
+            values[at] = values[at - 1];
+        values[at] = value;
+    }
+}
+
 /* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| <
  * 0.172. Each term of the series is smaller by s^2 < 0.03: 12 terms leave less than 1e-18. */
 double portable_log(double x) {

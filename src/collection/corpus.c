@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/hash_table.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/strings.h"
 #include "base/threads.h"
 #include "collection/sets/set_bag.h"
@@ -476,26 +477,29 @@ struct row_filling {
     float *values;
 };
 
-struct entry {
-    uint32_t column;
-    uint32_t position; /* of the term in its bag */
-};
+/* A term of a row: its column, and its place in the bag, in the order of columns. */
+static uint64_t entry_of(uint32_t column, size_t position) {
+    return (uint64_t)column << 32 | (uint32_t)position;
+}
 
-static int by_column(const void *a, const void *b) {
-    const struct entry *p = a, *q = b;
-    return ORDER(p->column, q->column);
+static uint32_t entry_column(uint64_t entry) {
+    return (uint32_t)(entry >> 32);
+}
+
+static uint32_t entry_position(uint64_t entry) {
+    return (uint32_t)entry;
 }
 
 /* The row's terms that have a column, in no order yet. entries has room for the whole bag. */
 static size_t find_columns(const struct row_filling *filling, const struct bag_view *bag,
-                           struct entry *entries) {
+                           uint64_t *entries) {
     size_t count = 0;
     for (size_t i = 0; i < bag->count; i++) {
         if (i + PREFETCH_AHEAD < bag->count)
             term_numbers_prefetch(filling->columns, bag->hashes[i + PREFETCH_AHEAD]);
-        entries[count].column = term_numbers_find(filling->columns, bag->hashes[i]);
-        entries[count].position = (uint32_t)i;
-        count += entries[count].column != TERM_NUMBER_NONE;
+        uint32_t column = term_numbers_find(filling->columns, bag->hashes[i]);
+        entries[count] = entry_of(column, i);
+        count += column != TERM_NUMBER_NONE;
     }
     return count;
 }
@@ -521,30 +525,30 @@ static cog_status count_columns(void *context, unsigned worker, size_t begin, si
 }
 
 /* The weights of the entries over their length, summed in the order of the columns. */
-static void store_unit_weights(const struct entry *entries, size_t count, const float *weights,
+static void store_unit_weights(const uint64_t *entries, size_t count, const float *weights,
                                float *values) {
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
-        double weight = weights[entries[i].position];
+        double weight = weights[entry_position(entries[i])];
         sum += weight * weight;
     }
     double scale = sum > 0 ? 1 / sqrt(sum) : 0;
     for (size_t i = 0; i < count; i++)
-        values[i] = (float)((double)weights[entries[i].position] * scale);
+        values[i] = (float)((double)weights[entry_position(entries[i])] * scale);
 }
 
-static void fill_row(const struct row_filling *filling, size_t row, struct entry *entries,
+static void fill_row(const struct row_filling *filling, size_t row, uint64_t *entries,
                      float *weights) {
     struct bag_view bag = corpus_bag(filling->corpus, row);
     uint64_t first = filling->offsets[row];
     if (filling->offsets[row + 1] == first)
         return;
     size_t count = find_columns(filling, &bag, entries);
-    qsort(entries, count, sizeof *entries, by_column);
+    sort_u64(entries, count);
     for (size_t i = 0; i < count; i++)
-        filling->numbers[first + i] = entries[i].column;
+        filling->numbers[first + i] = entry_column(entries[i]);
     for (size_t i = 0; !filling->weighting && filling->want_values && i < count; i++)
-        filling->values[first + i] = (float)bag_weight(&bag, entries[i].position);
+        filling->values[first + i] = (float)bag_weight(&bag, entry_position(entries[i]));
     if (!filling->weighting)
         return;
     weighting_apply(filling->weighting, filling->statistics, filling->idf, &bag, weights);
@@ -559,7 +563,7 @@ static cog_status fill_rows(void *context, unsigned worker, size_t begin, size_t
     for (size_t row = begin; row < end; row++)
         if (filling->corpus->items[row].term_count > longest)
             longest = filling->corpus->items[row].term_count;
-    struct entry *entries = memory_array(longest + 1, sizeof *entries);
+    uint64_t *entries = memory_array(longest + 1, sizeof *entries);
     float *weights = memory_array(longest + 1, sizeof *weights);
     cog_status status = COG_OK;
     if (!entries || !weights)

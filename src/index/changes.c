@@ -29,23 +29,18 @@ bool changes_add_document(struct buffer *payload, struct bytes_view id,
     if (!append_head(payload, CHANGE_ADD, bag->weights ? HAS_WEIGHTS : 0, bag->length, bag->count,
                      id.size))
         return false;
-    uint8_t bytes[8];
-    bool fits = true;
-    for (size_t i = 0; i < bag->count && fits; i++) {
-        encode_u64(bytes, bag->hashes[i]);
-        fits = buffer_append(payload, bytes, 8);
-    }
-    for (size_t i = 0; i < bag->count && fits; i++) {
-        encode_u32(bytes, bag->frequencies[i]);
-        fits = buffer_append(payload, bytes, 4);
-    }
-    for (size_t i = 0; bag->weights && i < bag->count && fits; i++) {
+    uint8_t *at = (uint8_t *)payload->data + payload->size; /* room was made with the head */
+    for (size_t i = 0; i < bag->count; i++, at += 8)
+        encode_u64(at, bag->hashes[i]);
+    for (size_t i = 0; i < bag->count; i++, at += 4)
+        encode_u32(at, bag->frequencies[i]);
+    for (size_t i = 0; bag->weights && i < bag->count; i++, at += 4) {
         uint32_t bits;
         memcpy(&bits, &bag->weights[i], sizeof bits);
-        encode_u32(bytes, bits);
-        fits = buffer_append(payload, bytes, 4);
+        encode_u32(at, bits);
     }
-    return fits && buffer_append(payload, id.data, id.size);
+    payload->size = (size_t)(at - (uint8_t *)payload->data);
+    return buffer_append(payload, id.data, id.size);
 }
 
 bool changes_remove_id(struct buffer *payload, struct bytes_view id) {

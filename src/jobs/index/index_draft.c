@@ -36,8 +36,11 @@ static void read_knobs(const struct settings *settings, cog_method number,
     }
 }
 
-/* Fewer rows are compared as fast as they are looked up. */
-enum { TABLE_ROWS_MIN = 1024 };
+/* Whether rows are compared as fast as they are looked up. */
+static bool has_few_rows(const struct segment *segment) {
+    enum { FEW_ROWS = 1024, FEW_BYTES = 1 << 16 };
+    return segment->rows < FEW_ROWS || segment->rows * segment->signatures.stride_bytes < FEW_BYTES;
+}
 
 /* The tables that the index's method keeps, if it keeps any. */
 cog_status draft_add_tables(const cog_index *index, const float *margins,
@@ -54,7 +57,7 @@ cog_status draft_add_tables(const cog_index *index, const float *margins,
     uint64_t radius_bits = 0;
     if (!method->build)
         return COG_OK;
-    if (index->puts_tables_off && draft->segment.rows < TABLE_ROWS_MIN && earlier &&
+    if (index->puts_tables_off && has_few_rows(&draft->segment) && earlier &&
         segment_tables(earlier, method))
         return COG_OK;
     read_knobs(settings, number, method, &knobs, &radius_bits);

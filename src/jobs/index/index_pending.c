@@ -259,11 +259,11 @@ static cog_status prepare(cog_index *index, cog_error *error) {
     TRY(prepare_statistics(index, error));
     TRY(index_reset_weights(index, error));
     /* Pending documents are few, a search waits for them, and it compares them all. */
-    bool is_unmeasured = index->is_unmeasured;
+    bool is_unmeasured = index->is_unmeasured, puts_tables_off = index->puts_tables_off;
     index->is_unmeasured = index->puts_tables_off = true;
     cog_status status = prepare_segment(index, error);
     index->is_unmeasured = is_unmeasured;
-    index->puts_tables_off = false;
+    index->puts_tables_off = puts_tables_off;
     return status == COG_OK ? renew_statistics(index, error) : status;
 }
 

@@ -117,6 +117,12 @@ static size_t first_pending(const cog_index *index) {
     return part;
 }
 
+/* Whether a pending segment lacks nothing that one of the file would have. */
+static bool is_whole(const cog_index *index, size_t part) {
+    return index->is_unmeasured && index->puts_tables_off &&
+           index->parts.manifest.entries[part].removed_count == 0;
+}
+
 cog_status change_flush(cog_index *index, unsigned threads, cog_report *report, cog_error *error) {
     struct segment_draft draft = {0};
     TRY(index_prepare(index, error));
@@ -124,12 +130,16 @@ cog_status change_flush(cog_index *index, unsigned threads, cog_report *report, 
         return COG_OK;
     struct segment_change change = {.first = first_pending(index)};
     change.count = index->parts.manifest.count - change.first;
-    cog_status status = COG_OK;
-    if (change.count) {
+    if (change.count)
         change.draft = &draft;
+    if (change.count == 1 && is_whole(index, change.first)) {
+        draft.segment = index->parts.segments[change.first]; /* borrowed */
+        return change_apply(index, &change, report, error);
+    }
+    cog_status status = COG_OK;
+    if (change.count)
         status =
             segment_draft_merged(index, change.first, change.count, threads, NULL, &draft, error);
-    }
     THEN(status, change_apply(index, &change, report, error));
     segment_draft_free(&draft);
     return status;

@@ -243,6 +243,7 @@ cog_status cog_live_create(cog_index *index, cog_live **result, cog_error *error
     if (status == COG_OK) {
         live->index = index;
         live->is_in_memory = !index->folder;
+        live->is_of_sets = index_is_of_sets(index);
         live_want_merge(live);
     }
     return HAND_OUT(status, live, cog_live_close, result);
@@ -307,23 +308,34 @@ cog_status live_show(cog_live *live, cog_error *error) {
 
 void live_lead(cog_live *live) {
     pthread_mutex_lock(&live->lock);
+    live->leads_wanted++;
     while (live->is_led)
         pthread_cond_wait(&live->turn, &live->lock);
+    live->leads_wanted--;
     live->is_led = true;
     pthread_mutex_unlock(&live->lock);
 }
 
-void live_stop_leading(cog_live *live) {
-    pthread_mutex_lock(&live->lock);
-    live->is_led = false;
-    pthread_cond_broadcast(&live->turn);
-    pthread_mutex_unlock(&live->lock);
+/* With the lock: somebody who waits leads now, if anybody does. Returns what wakes the thread whose
+ * request it is, or NULL. */
+static sem_t *hand_over(cog_live *live) {
+    live->is_led = !live->leads_wanted && live->first;
+    if (live->leads_wanted)
+        pthread_cond_broadcast(&live->turn);
+    if (!live->is_led)
+        return NULL;
+    const struct live_request *heir = live->first;
+    while (!heir->wake)
+        heir = heir->next;
+    return heir->wake;
 }
 
-/* With the lock. */
-static void stop_leading(cog_live *live) {
-    live->is_led = false;
-    pthread_cond_broadcast(&live->turn);
+void live_stop_leading(cog_live *live) {
+    pthread_mutex_lock(&live->lock);
+    sem_t *heir = hand_over(live);
+    pthread_mutex_unlock(&live->lock);
+    if (heir)
+        sem_post(heir);
 }
 
 /* Threads that shared the last commit are about to come again: waits for as many, for a part of the
@@ -341,37 +353,52 @@ static void gather(cog_live *live) {
         ;
 }
 
+/* While leading: commits all requests that wait, and wakes their threads but for the caller's. */
+static void lead_group(cog_live *live, const sem_t *own) {
+    pthread_mutex_lock(&live->lock);
+    gather(live);
+    struct live_request *group = live->first;
+    live->last_group = live->waiting;
+    live->waiting = 0;
+    live->first = NULL;
+    live->last = &live->first;
+    pthread_mutex_unlock(&live->lock);
+    uint64_t start = clock_ns();
+    live_commit(live, group);
+    pthread_mutex_lock(&live->lock);
+    live->commit_ns = clock_ns() - start;
+    sem_t *heir = hand_over(live);
+    pthread_mutex_unlock(&live->lock);
+    if (heir)
+        sem_post(heir);
+    for (struct live_request *each = group, *next; each; each = next) {
+        sem_t *wake = each->wake;
+        next = each->next;
+        each->is_done = true;
+        if (wake && wake != own)
+            sem_post(wake); /* the request may be gone now */
+    }
+}
+
 void live_submit(cog_live *live, struct live_request *first, struct live_request *last) {
+    sem_t wake;
+    sem_init(&wake, 0, 0);
+    last->wake = &wake;
     pthread_mutex_lock(&live->lock);
     *live->last = first;
     live->last = &last->next;
     for (const struct live_request *each = first; each; each = each->next)
         live->waiting++;
-    pthread_cond_signal(&live->arrival);
-    while (!last->is_done) {
-        if (live->is_led) {
-            pthread_cond_wait(&live->turn, &live->lock);
-            continue;
-        }
-        live->is_led = true;
-        gather(live);
-        struct live_request *group = live->first;
-        uint64_t start = clock_ns();
-        live->last_group = live->waiting;
-        live->waiting = 0;
-        live->first = NULL;
-        live->last = &live->first;
-        pthread_mutex_unlock(&live->lock);
-        live_commit(live, group);
-        pthread_mutex_lock(&live->lock);
-        live->commit_ns = clock_ns() - start;
-        for (struct live_request *each = group, *next; each; each = next) {
-            next = each->next;
-            each->is_done = true; /* it may be gone now */
-        }
-        stop_leading(live);
-    }
+    if (live->waiting >= live->last_group)
+        pthread_cond_signal(&live->arrival);
+    bool leads = !live->is_led && !live->leads_wanted;
+    live->is_led |= leads;
     pthread_mutex_unlock(&live->lock);
+    while (!leads && sem_wait(&wake) != 0) /* interrupted by a signal */
+        ;
+    if (!last->is_done)
+        lead_group(live, &wake);
+    sem_destroy(&wake);
 }
 
 static cog_status answer(const struct live_request *request, cog_live_outcome *outcome,
@@ -385,24 +412,43 @@ static cog_status answer(const struct live_request *request, cog_live_outcome *o
 
 /* ---- Changes --------------------------------------------------------------------------------- */
 
+void live_request_free(struct live_request *request) {
+    live_vector_free(&request->vector);
+    buffer_free(&request->addition);
+}
+
+cog_status live_prepare_request(cog_live *live, struct live_worker *worker,
+                                struct live_request *request, bool *found, cog_error *error) {
+    bool is_searched = request->options.unless_similar > 0;
+    *found = false;
+    if (request->bag.count && !changes_add_document(&request->addition, request->id, &request->bag))
+        return error_memory(error, request->addition.size, "the log of an index");
+    /* Before the state is taken: what is added to it and not noted makes this one search again. */
+    if (is_searched)
+        __atomic_store_n(&live->notes_recent, true, __ATOMIC_SEQ_CST);
+    else if (!__atomic_load_n(&live->notes_recent, __ATOMIC_RELAXED))
+        return COG_OK;
+    cog_index *shown = is_searched ? live_take_fresh(live, &request->searched)
+                                   : live_take_shown(live, &request->searched);
+    cog_status status = live_vector_make(shown, &request->bag, &request->vector, error);
+    request->has_vector = status == COG_OK;
+    if (status == COG_OK && is_searched && request->bag.count)
+        return live_find_match(worker, shown, request, &request->outcome, found, error);
+    cog_index_close(shown);
+    return status;
+}
+
 /* Reads the text, looks for a match in what is shown, and waits for the commit. */
 static cog_status add_with(cog_live *live, struct live_worker *worker, struct bytes_view text,
                            struct bytes_view language, struct live_request *request,
                            cog_error *error) {
     bool found = false;
-    cog_index *shown = request->options.unless_similar > 0
-                           ? live_take_fresh(live, &request->searched)
-                           : live_take_shown(live, &request->searched);
     cog_status status = analyzer_run(worker->analyzer, text, language, &worker->terms, error);
-    if (index_is_of_sets(shown))
+    if (live->is_of_sets)
         THEN(status, set_bag_mark(&worker->terms, text, error));
     THEN(status, bag_count(worker->counter, worker->terms.hashes, worker->terms.count,
                            &request->bag, error));
-    THEN(status, live_vector_make(shown, &request->bag, &request->vector, error));
-    if (status == COG_OK && request->options.unless_similar > 0 && request->bag.count)
-        status = live_find_match(worker, shown, request, &request->outcome, &found, error);
-    else
-        cog_index_close(shown);
+    THEN(status, live_prepare_request(live, worker, request, &found, error));
     if (status != COG_OK || found)
         return status;
     live_submit(live, request, request);
@@ -443,7 +489,7 @@ cog_status cog_live_add(cog_live *live, const cog_document *document, const cog_
     cog_status status = add_with(live, worker, view_of(document->text, document->text_size),
                                  view_of(document->lang, document->lang_size), &request, error);
     live_return_worker(live, worker);
-    live_vector_free(&request.vector);
+    live_request_free(&request);
     if (outcome)
         *outcome = request.outcome;
     return status;

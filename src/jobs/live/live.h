@@ -3,11 +3,13 @@
  *
  * A thread that wants a change puts it into the queue. If nobody commits, it becomes the leader:
  * it takes all that wait, decides about each in order, writes one frame of the log, shows the new
- * state and wakes the others. What comes meanwhile waits for the next leader. So a sync serves all
- * threads that came during the sync before it. */
+ * state and wakes the others. What comes meanwhile waits for the next leader, which is the first of
+ * them. So a sync serves all threads that came during the sync before it. Each thread sleeps by a
+ * semaphore of its own: nobody wakes to find that it was not meant. */
 #pragma once
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #include "jobs/index/index_pending.h"
 
@@ -26,15 +28,18 @@ cog_status live_vector_make(const cog_index *index, const struct bag_view *bag,
 double live_vector_similarity(const cog_index *index, const struct live_vector *a,
                               const struct live_vector *b, double threshold);
 
-/* A change that waits. Everything but the answer is borrowed from the thread that waits. */
+/* A change that waits. Id and bag are borrowed from the thread that waits. */
 struct live_request {
     struct live_request *next;
     bool is_removal;
     struct bytes_view id;
     struct bag_view bag;
+    struct buffer addition; /* as the log has it */
+    bool has_vector;        /* else later requests must search again */
     struct live_vector vector;
     cog_add_options options;
     uint64_t searched; /* documents up to this number were searched for a match */
+    sem_t *wake;       /* of the thread that waits for this request, or NULL */
     bool is_done;
     /* The answer. */
     bool is_found, is_accepted;
@@ -65,8 +70,10 @@ struct live_worker {
 struct cog_live {
     cog_index *index;  /* of the leader */
     bool is_in_memory; /* the index has no folder */
+    bool is_of_sets;
     pthread_mutex_t lock;
-    pthread_cond_t turn;
+    pthread_cond_t turn; /* of those who lead without a request, and of the end of merges */
+    unsigned leads_wanted;
     bool is_led;
     struct live_request *first, **last;
     pthread_cond_t arrival; /* of a request */
@@ -80,7 +87,8 @@ struct cog_live {
     struct live_worker *idle;
     uint64_t generation; /* of the index, when `recent` was begun */
     /* Documents from number recent_first on; the next has the number recent_first + recent_count.
-     */
+     * They are noted from the first request on that must not be similar to others. */
+    bool notes_recent;
     struct live_recent *recent;
     size_t recent_count, recent_capacity;
     uint64_t recent_first;
@@ -102,6 +110,12 @@ void live_return_worker(cog_live *live, struct live_worker *worker);
 cog_status live_find_match(struct live_worker *worker, cog_index *state,
                            const struct live_request *request, cog_live_outcome *outcome,
                            bool *found, cog_error *error);
+
+/* Outside of every lock: makes what the commit needs of a document whose id, bag and options are
+ * set, and looks for a match that keeps it out. */
+cog_status live_prepare_request(cog_live *live, struct live_worker *worker,
+                                struct live_request *request, bool *found, cog_error *error);
+void live_request_free(struct live_request *request);
 
 cog_status live_check_options(const cog_add_options *options, cog_error *error);
 /* Waits until nobody leads; the caller then does, until live_stop_leading. */

@@ -31,14 +31,7 @@ static cog_status prepare_requests(struct live_batch *batch, struct live_worker 
         *request = (struct live_request){.id = corpus_id(batch->corpus, row),
                                          .bag = corpus_bag(batch->corpus, row),
                                          .options = *batch->options};
-        cog_index *shown = request->options.unless_similar > 0
-                               ? live_take_fresh(batch->live, &request->searched)
-                               : live_take_shown(batch->live, &request->searched);
-        status = live_vector_make(shown, &request->bag, &request->vector, error);
-        if (status == COG_OK && request->options.unless_similar > 0 && request->bag.count)
-            status = live_find_match(worker, shown, request, &request->outcome, &found, error);
-        else
-            cog_index_close(shown);
+        status = live_prepare_request(batch->live, worker, request, &found, error);
     }
     return status;
 }
@@ -94,7 +87,7 @@ static cog_status add_rows(struct live_batch *batch, cog_error *error) {
             status = take_answers(batch, requests, end - begin, error);
         }
         for (size_t i = 0; i < BATCH_ROWS; i++)
-            live_vector_free(&requests[i].vector);
+            live_request_free(&requests[i]);
     }
     if (worker)
         live_return_worker(batch->live, worker);

@@ -10,8 +10,8 @@
 /* Requests that searched before more than these were added search again. */
 enum { RECENT_MAX = 8192 };
 /* Each commit shows its changes if somebody asked for a state within this time; else the next one
- * who asks waits for that. Documents become a segment in memory when there are so many. */
-enum { READ_LATELY_NS = 1000000000, UNSHOWN_MAX = 512 };
+ * who asks waits for that. */
+enum { READ_LATELY_NS = 1000000000 };
 
 /* ---- Documents that were added lately -------------------------------------------------------- */
 
@@ -60,8 +60,11 @@ cog_status live_note_foreign(cog_live *live, cog_error *error) {
         live_mark_noted(live);
         return COG_OK;
     }
+    bool notes = __atomic_load_n(&live->notes_recent, __ATOMIC_SEQ_CST);
     cog_status status = COG_OK;
-    for (size_t row = live->noted; row < corpus->rows && status == COG_OK; row++) {
+    if (!notes && live->noted < corpus->rows)
+        forget_recent(live);
+    for (size_t row = live->noted; notes && row < corpus->rows && status == COG_OK; row++) {
         struct live_vector vector = {0};
         struct bag_view bag = corpus_bag(corpus, row);
         status = live_vector_make(live->shown, &bag, &vector, error);
@@ -99,7 +102,7 @@ static void take_match(struct live_request *request, const char *id, size_t size
 }
 
 /* A match among documents that came after the request's own search. */
-static cog_status match_recent(cog_live *live, const struct live_request *first,
+static cog_status match_recent(cog_live *live, struct live_request *first,
                                struct live_request *request, cog_error *error) {
     bool found = false;
     if (request->searched < live->recent_first) {
@@ -129,16 +132,21 @@ static cog_status match_recent(cog_live *live, const struct live_request *first,
         if (row != UINT64_MAX || pending_has(&live->index->pending, id)) /* not removed since */
             take_match(request, recent->id, recent->id_size, similarity);
     }
-    for (const struct live_request *each = first; each != request; each = each->next)
-        if (each->is_accepted && !each->is_removal)
-            take_match(request, each->id.data, each->id.size,
-                       live_vector_similarity(live->index, &request->vector, &each->vector,
-                                              request->options.unless_similar));
+    for (struct live_request *each = first; each != request; each = each->next) {
+        if (!each->is_accepted || each->is_removal)
+            continue;
+        if (!each->has_vector)
+            TRY(live_vector_make(live->shown, &each->bag, &each->vector, error));
+        each->has_vector = true;
+        take_match(request, each->id.data, each->id.size,
+                   live_vector_similarity(live->index, &request->vector, &each->vector,
+                                          request->options.unless_similar));
+    }
     return COG_OK;
 }
 
-static cog_status decide(cog_live *live, const struct live_request *first,
-                         struct live_request *request, struct buffer *payload, cog_error *error) {
+static cog_status decide(cog_live *live, struct live_request *first, struct live_request *request,
+                         struct buffer *payload, cog_error *error) {
     bool known;
     TRY(knows_id(live, first, request, &known, error));
     request->is_found = known;
@@ -160,7 +168,7 @@ static cog_status decide(cog_live *live, const struct live_request *first,
     request->outcome.added = request->bag.count > 0;
     request->is_accepted = known || request->outcome.added;
     bool fits = (!known || changes_remove_id(payload, request->id)) &&
-                (!request->bag.count || changes_add_document(payload, request->id, &request->bag));
+                buffer_append(payload, request->addition.data, request->addition.size);
     return fits ? COG_OK : error_memory(error, payload->size, "the log of an index");
 }
 
@@ -184,13 +192,14 @@ static cog_status make_durable(cog_live *live, const struct buffer *payload, cog
                : COG_OK;
 }
 
-/* Writers wait for this: the recall of the new segment, which will be merged soon and is small
- * enough to be compared whole, is not measured. */
+/* Writers wait for this: the new segment, which will be merged soon and is small enough to be
+ * compared whole, gets no measures of recall, and no tables if its signatures are short. */
 static void flush(cog_live *live) {
     bool is_unmeasured = live->index->is_unmeasured;
-    live->index->is_unmeasured = true;
+    live->index->is_unmeasured = live->index->puts_tables_off = true;
     cog_status status = change_flush(live->index, 1, NULL, NULL);
     live->index->is_unmeasured = is_unmeasured;
+    live->index->puts_tables_off = false;
     if (status != COG_OK)
         return;
     live->generation = live->index->generation;
@@ -201,17 +210,25 @@ static void flush(cog_live *live) {
 static void show_commit(cog_live *live, struct live_request *requests) {
     if (live->index->folder && log_is_full(live->index))
         flush(live);
+    bool all_noted = true;
     for (struct live_request *each = requests; each; each = each->next)
-        if (each->is_accepted && each->outcome.added)
-            note_recent(live, each->id, &each->vector);
+        if (each->is_accepted && each->outcome.added) {
+            if (each->has_vector)
+                note_recent(live, each->id, &each->vector);
+            all_noted &= each->has_vector;
+        }
+    if (!all_noted)
+        forget_recent(live);
+    /* Nobody waits for a state with changes that are not acknowledged yet. */
     pthread_mutex_lock(&live->lock);
     bool is_read = clock_ns() - live->read_ns < READ_LATELY_NS;
-    live->is_stale = true;
+    live->is_stale |= !is_read;
     pthread_mutex_unlock(&live->lock);
-    if (is_read)
-        live_show(live, NULL);
-    else if (live->index->pending.corpus.rows >= UNSHOWN_MAX)
-        index_prepare(live->index, NULL);
+    if (is_read && live_show(live, NULL) != COG_OK) {
+        pthread_mutex_lock(&live->lock);
+        live->is_stale = true;
+        pthread_mutex_unlock(&live->lock);
+    }
     live_mark_noted(live);
 }
 

@@ -6,6 +6,7 @@
 #include "jobs/index/merge_job.h"
 #include "jobs/index/segment_change.h"
 #include "jobs/live/live.h"
+#include "plan/method_choice.h"
 #include "run/job.h"
 
 enum { LOCK_WAIT_SECONDS = 60 };
@@ -47,6 +48,20 @@ static cog_status put_in_place(cog_live *live, struct merge_job *merge, cog_repo
     return status;
 }
 
+/* Whether the recall of the new segment is measured later. Tiers of few rows are merged again soon,
+ * and measuring takes as long as merging; in an index for searches within a radius, which need no
+ * measures, a search for the nearest compares these rows whole. */
+static bool puts_measures_off(const struct merge_job *merge) {
+    enum { FEW_ROWS = 1 << 16 };
+    const char *name = "auto";
+    uint64_t rows = 0;
+    settings_get_text(&merge->state->parts.manifest.settings, "index method", &name);
+    const struct search_method *method = method_of(method_named(name));
+    for (size_t i = 0; i < merge->count; i++)
+        rows += merge->state->parts.manifest.entries[merge->first + i].rows;
+    return rows < FEW_ROWS && method && method->is_for_radius;
+}
+
 /* One merge; *merged is false if there was nothing to do. */
 static cog_status merge_once(cog_live *live, enum merge_choice choice, unsigned threads,
                              bool *merged, cog_report *report, cog_error *error) {
@@ -54,6 +69,7 @@ static cog_status merge_once(cog_live *live, enum merge_choice choice, unsigned 
     cog_status status = choose(live, choice, threads, &merge, report, error);
     *merged = merge.count > 0;
     if (status == COG_OK && *merged) {
+        merge.state->is_unmeasured = choice == MERGE_TIERS && puts_measures_off(&merge);
         status = merge_write(&merge, threads, error);
         THEN(status, put_in_place(live, &merge, report, error));
     }

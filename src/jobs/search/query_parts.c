@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/threads.h"
 
 enum { QUERY_GRAIN = 64 };
@@ -96,22 +97,12 @@ static cog_status find_columns(void *context, unsigned worker, size_t begin, siz
     return COG_OK;
 }
 
-struct entry {
-    uint32_t column;
-    float value;
-};
-
-static int by_column(const void *a, const void *b) {
-    const struct entry *p = a, *q = b;
-    return (p->column > q->column) - (p->column < q->column);
-}
-
 static cog_status fill_vectors(void *context, unsigned worker, size_t begin, size_t end,
                                cog_error *error) {
     (void)worker;
     const struct weighing *weighing = context;
     const struct sparse_matrix *vectors = weighing->vectors;
-    struct entry *entries = NULL;
+    uint64_t *entries = NULL; /* columns, and places among the terms of the query */
     size_t capacity = 0;
     cog_status status = COG_OK;
     for (size_t row = begin; row < end && status == COG_OK; row++) {
@@ -119,15 +110,16 @@ static cog_status fill_vectors(void *context, unsigned worker, size_t begin, siz
         uint64_t first = vectors->offsets[row];
         size_t count = 0;
         status = GROWN(entries, capacity, (size_t)item->term_count + 1, "a query's terms", error);
-        for (uint64_t i = item->first_term;
-             i < item->first_term + item->term_count && status == COG_OK; i++)
-            if (weighing->columns[i] != SEGMENT_TERM_NONE)
-                entries[count++] = (struct entry){weighing->columns[i], weighing->units[i]};
-        if (status == COG_OK && count)
-            qsort(entries, count, sizeof *entries, by_column);
+        const uint32_t *columns = weighing->columns + item->first_term;
+        const float *units = weighing->units + item->first_term;
+        for (uint32_t i = 0; i < item->term_count && status == COG_OK; i++)
+            if (columns[i] != SEGMENT_TERM_NONE)
+                entries[count++] = (uint64_t)columns[i] << 32 | i;
+        if (count)
+            sort_u64(entries, count);
         for (size_t i = 0; i < count; i++) {
-            vectors->columns[first + i] = entries[i].column;
-            vectors->values[first + i] = entries[i].value;
+            vectors->columns[first + i] = (uint32_t)(entries[i] >> 32);
+            vectors->values[first + i] = units[(uint32_t)entries[i]];
         }
     }
     free(entries);

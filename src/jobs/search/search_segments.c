@@ -144,6 +144,13 @@ static cog_status merge_parts(const struct hit_lists *parts, size_t part_count, 
     return status;
 }
 
+static bool all_have_hits(const struct hit_lists *lists) {
+    for (size_t query = 0; query < lists->queries; query++)
+        if (lists->offsets[query] == lists->offsets[query + 1])
+            return false;
+    return true;
+}
+
 cog_status search_segments(const cog_index *index, const struct search_method *method,
                            const struct search_plan *plan, const struct query_parts *queries,
                            struct method_search *asked, struct hit_lists *lists, cog_error *error) {
@@ -161,6 +168,8 @@ cog_status search_segments(const cog_index *index, const struct search_method *m
             status = search_part(index, part, first_row, method, plan, queries, asked,
                                  &parts[searched++], error);
         first_row += entry->rows;
+        if (status == COG_OK && asked->first && searched && all_have_hits(&parts[searched - 1]))
+            break;
     }
     size_t k = plan && plan->of_cosines ? 0 : asked->k;
     THEN(status, merge_parts(parts, searched, queries->queries, k,

@@ -245,3 +245,16 @@ TEST(numbers_in_decimal_are_those_of_printf) {
         CHECK(memcmp(digits, expected, (size_t)size) == 0);
     }
 }
+
+TEST(sort_u64_sorts_few_and_many) {
+    enum { MOST = 200 };
+    uint64_t values[MOST], expected[MOST];
+    struct random random = random_seeded(7);
+    for (size_t count = 0; count <= MOST; count++) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = expected[i] = random_next(&random) >> (i % 2 ? 0 : 60);
+        qsort(expected, count, sizeof *expected, compare_u64);
+        sort_u64(values, count);
+        CHECK_MSG(memcmp(values, expected, count * sizeof *values) == 0, "%zu values", count);
+    }
+}

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "cognate.h"
+#include "jobs/live/live.h"
 #include "test.h"
 
 enum { WRITERS = 8, EACH = 60, TEXT_BYTES = 400 };
@@ -212,6 +213,42 @@ TEST(live_adds_only_what_is_new) {
         CHECK_MSG(added == EACH / 4, "%u of %u texts", added, EACH / 4);
         for (unsigned i = 0; i < handles; i++)
             cog_live_close(lives[i]);
+    }
+}
+
+/* Documents are noted for later requests only once a request asks for matches. One that was
+ * prepared before that, and comes first in the same commit or in the one before, keeps a similar
+ * one out. */
+TEST(live_compares_what_was_not_noted) {
+    static const uint64_t hashes[] = {3, 5, 7, 11};
+    static const uint32_t frequencies[] = {1, 2, 1, 1};
+    for (int in_one_commit = 0; in_one_commit < 2; in_one_commit++) {
+        const char *folder = test_path(in_one_commit ? "one-commit" : "two-commits");
+        struct live_request requests[2] = {{.id = view_of("plain", 5)}, {.id = view_of("like", 4)}};
+        struct live_worker *worker = NULL;
+        cog_live *live = NULL;
+        bool found = true;
+        requests[1].options.unless_similar = 0.9;
+        CHECK_OK(make_index(folder, error));
+        CHECK_OK(cog_live_open(folder, &live, error));
+        CHECK_OK(live_take_worker(live, &worker, error));
+        for (int i = 0; i < 2; i++) {
+            requests[i].bag = (struct bag_view){hashes, frequencies, 4, 5, NULL};
+            CHECK_OK(live_prepare_request(live, worker, &requests[i], &found, error));
+            CHECK(!found && requests[i].has_vector == (i == 1));
+        }
+        live_return_worker(live, worker);
+        if (in_one_commit)
+            requests[0].next = &requests[1];
+        else
+            live_submit(live, &requests[0], &requests[0]);
+        live_submit(live, in_one_commit ? &requests[0] : &requests[1], &requests[1]);
+        CHECK(requests[0].outcome.added && !requests[1].outcome.added);
+        CHECK(requests[1].status == COG_OK && requests[1].outcome.similarity > 0.99);
+        CHECK(strcmp(requests[1].outcome.match_id, "plain") == 0);
+        for (int i = 0; i < 2; i++)
+            live_request_free(&requests[i]);
+        cog_live_close(live);
     }
 }
 
