@@ -54,8 +54,19 @@ static double method_ns(const struct effort_question *question, const struct sea
     return prediction.query_ns;
 }
 
-double effort_signatures_ns(const struct effort_question *question) {
-    return method_ns(question, method_of(method_exhaustive(false)), 0, false);
+double effort_look_ns(const struct effort_question *question, const struct search_method *method) {
+    const struct method_size size = {.rows = question->rows,
+                                     .queries = question->queries,
+                                     .k = question->k,
+                                     .bits = question->bits,
+                                     .has_margins = true,
+                                     .looks = true,
+                                     .threads = 1};
+    struct method_prediction prediction = {0};
+    if (!method->has_looks)
+        return method_ns(question, method_of(method_exhaustive(false)), 0, false);
+    method->predict(&size, NULL, &prediction);
+    return prediction.query_ns;
 }
 
 double effort_cosines_ns(const struct effort_question *question, size_t candidates) {

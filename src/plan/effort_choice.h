@@ -41,8 +41,9 @@ bool effort_is_hopeless(const struct effort_question *question, const struct sea
                         unsigned effort, bool uses_margins);
 /* About how long one query takes that gets the true cosine of every row. */
 double effort_exhaustive_ns(const struct effort_question *question);
-/* About how long one query takes to be compared with all signatures, */
-double effort_signatures_ns(const struct effort_question *question);
+/* About how long one query takes for a first look by a method, or to be compared with all
+ * signatures if the method has none, */
+double effort_look_ns(const struct effort_question *question, const struct search_method *method);
 /* and to get the true cosines of this number of rows. */
 double effort_cosines_ns(const struct effort_question *question, size_t candidates);
 

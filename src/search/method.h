@@ -42,6 +42,7 @@ struct method_size {
     double recall;
     unsigned effort;  /* step of the method's effort */
     bool has_margins; /* of the queries */
+    bool looks;       /* a first look */
     unsigned threads; /* at least 1 */
 };
 
@@ -86,6 +87,10 @@ struct method_search {
     void **scratch;
     bool is_exact_out; /* no row is missing from any answer */
     uint64_t compared_out, chunks_out;
+    /* Not NULL: a first look. The method takes little effort, and raises the number of each query
+     * to the cosine from which on rows get a true distance with the probability of `recall`, if
+     * signatures are random projections. See has_looks. */
+    float *covered_out;
 };
 
 /* True pairs of a sample of rows, from which a join chooses its settings. */
@@ -196,6 +201,7 @@ struct search_method {
      * that is taken without a sample for a recall of 0.85; the next ones are for 0.95, and above.
      */
     unsigned effort_steps, usual_effort;
+    bool has_looks; /* first looks, by margins of the queries: see covered_out */
 
     /* Pairs. Refuses what cannot be (COG_ERR_USAGE) before any row is read. */
     cog_status (*check_join)(const struct method_join *join, cog_error *error);

@@ -8,21 +8,36 @@
 #include "estimate/radius.h"
 #include "plan/method_choice.h"
 
-enum { CANDIDATES_MIN = 256, PER_NEIGHBOUR = 25, QUERY_GRAIN = 16 };
+enum { CANDIDATES_MIN = 1024, PER_NEIGHBOUR = 25, QUERY_GRAIN = 16 };
 
 size_t first_look_candidates(size_t k) {
     return k * PER_NEIGHBOUR > CANDIDATES_MIN ? k * PER_NEIGHBOUR : CANDIDATES_MIN;
 }
 
+/* A method that has first looks and tables of the largest segment, or else all signatures. */
+static const struct search_method *look_method(const struct search_task *task) {
+    const struct index_segments *parts = &task->index->parts;
+    const struct segment *largest = parts->segments;
+    for (size_t part = 1; part < parts->manifest.count; part++)
+        if (parts->segments[part].rows > largest->rows)
+            largest = &parts->segments[part];
+    for (unsigned i = 0; task->has_margins && i < largest->table_count; i++)
+        if (largest->tables[i].method->has_looks)
+            return largest->tables[i].method;
+    return method_of(method_exhaustive(false));
+}
+
 bool first_look_pays(const struct search_task *task, const struct effort_question *question,
                      double other_ns) {
-    enum { TIMES_CHEAPER = 2 };
+    enum { TIMES_CHEAPER = 2, CANDIDATES_PER_COSINE = 4 }; /* most queries are sure before */
     /* Only bits of random projections differ as often as angles say. */
-    return task->index->sign.signature.kind == COG_SIGNATURE_RP && question->of_cosines &&
-           recall_measured_k(question->k) && !task->options.first &&
-           TIMES_CHEAPER *
-                   search_look_ns(task->index, question, first_look_candidates(question->k)) <
-               other_ns;
+    if (task->index->sign.signature.kind != COG_SIGNATURE_RP || !question->of_cosines ||
+        !recall_measured_k(question->k) || task->options.first)
+        return false;
+    return TIMES_CHEAPER *
+               search_look_ns(task->index, question, look_method(task),
+                              first_look_candidates(question->k) / CANDIDATES_PER_COSINE) <
+           other_ns;
 }
 
 /* ---- One query ------------------------------------------------------------------------------- */
@@ -31,6 +46,7 @@ bool first_look_pays(const struct search_task *task, const struct effort_questio
 struct best {
     float *cosines; /* falling */
     size_t count, k;
+    float covered; /* rows below this cosine may have been missed */
     unsigned bits;
     double recall, floor;
     uint32_t radius_bits;
@@ -54,7 +70,7 @@ static void best_add(struct best *best, float cosine) {
 static bool best_is_sure(struct best *best, uint32_t distance) {
     double least = best->count == best->k ? (double)best->cosines[best->k - 1] : 0;
     least = least > best->floor ? least : best->floor;
-    if (least <= 0)
+    if (least <= 0 || least < (double)best->covered)
         return false;
     double p = bit_flip_probability_cosine(least);
     if (!best->has_radius) {
@@ -71,7 +87,8 @@ struct look {
     struct hit_lists *lists;
     size_t *counts;
     uint8_t *is_unsure;
-    size_t asked; /* rows that the lists have, if there are so many */
+    const float *covered; /* of each query */
+    double recall;        /* of the two ways to miss a row, each */
 };
 
 /* True cosines in the order of distances until the query is sure; these hits go to the front. */
@@ -85,6 +102,7 @@ static cog_status look_at(const struct look *look, struct query_spread *spread, 
     size_t kept = 0;
     best->count = 0;
     best->has_radius = false;
+    best->covered = look->covered[query];
     query_spread_set(spread, query);
     for (size_t i = 0; i < count && !is_sure; i++) {
         double similarity;
@@ -96,7 +114,7 @@ static cog_status look_at(const struct look *look, struct query_spread *spread, 
         }
         is_sure = best_is_sure(best, items[i + 1 < count ? i + 1 : i].distance);
     }
-    is_sure |= count < look->asked; /* these are all rows */
+    is_sure |= count == task->index->parts.rows; /* there are no others */
     look->is_unsure[query] = !is_sure;
     kept = is_sure ? kept : 0;
     hits_sort(items, kept, HITS_BY_SIMILARITY);
@@ -112,7 +130,7 @@ static cog_status look_at_queries(void *context, unsigned worker, size_t begin, 
     struct query_spread own = {0}, *spread = look->task->spread;
     struct best best = {.k = options->k,
                         .bits = index_bits(look->task->index),
-                        .recall = options->recall,
+                        .recall = look->recall,
                         .floor = look->task->counted_from};
     cog_status status = TAKEN(best.cosines, best.k, "queries", error);
     if (status == COG_OK && !spread)
@@ -131,24 +149,33 @@ static cog_status look_at_queries(void *context, unsigned worker, size_t begin, 
 
 cog_status first_look_run(struct search_task *task, uint8_t *is_unsure, cog_error *error) {
     const size_t candidates = first_look_candidates(task->options.k);
+    const struct search_method *method = look_method(task);
+    struct look look = {.task = task,
+                        .lists = &task->hits,
+                        .is_unsure = is_unsure,
+                        .recall = (1 + task->options.recall) / 2};
     struct method_search asked = {.k = candidates,
                                   .candidates = candidates,
                                   .radius_bits = COG_RADIUS_NONE,
-                                  .recall = 1,
+                                  .recall = look.recall,
                                   .knobs = &task->options.knobs,
                                   .threads = task->threads};
-    struct look look = {
-        .task = task, .lists = &task->hits, .is_unsure = is_unsure, .asked = candidates};
+    if (method == method_of(task->options.method))
+        asked.scratch = task->scratch;
+    TAKE_ZEROED(asked.covered_out, task->queries + 1, "queries", error);
+    look.covered = asked.covered_out;
     hit_lists_free(&task->hits);
-    TRY(search_segments(task->index, method_of(method_exhaustive(false)), NULL, &task->parts,
-                        &asked, &task->hits, error));
-    task->compared = asked.compared_out;
-    task->candidates = task->hits.offsets[task->queries];
-    TAKE(look.counts, task->queries + 1, "queries", error);
     cog_status status =
-        parallel_for(task->threads, task->queries, QUERY_GRAIN, look_at_queries, &look, error);
+        search_segments(task->index, method, NULL, &task->parts, &asked, &task->hits, error);
+    if (status == COG_OK) {
+        task->compared = asked.compared_out;
+        task->candidates = task->hits.offsets[task->queries];
+    }
+    THEN(status, TAKEN(look.counts, task->queries + 1, "queries", error));
+    THEN(status,
+         parallel_for(task->threads, task->queries, QUERY_GRAIN, look_at_queries, &look, error));
     if (status == COG_OK)
         hit_lists_cut(&task->hits, look.counts);
-    free(look.counts);
+    FREE(look.counts, asked.covered_out);
     return status;
 }

@@ -30,12 +30,13 @@ double search_exhaustive_ns(const cog_index *index, const struct effort_question
 }
 
 double search_look_ns(const cog_index *index, const struct effort_question *question,
-                      size_t candidates) {
+                      const struct search_method *method, size_t candidates) {
     double total_ns = 0, largest_ns = 0;
     for (size_t part = 0; part < index->parts.manifest.count; part++) {
         const struct effort_question own = question_of(index, part, question);
         double cosines_ns = effort_cosines_ns(&own, candidates);
-        total_ns += effort_signatures_ns(&own);
+        const bool has_tables = segment_tables(&index->parts.segments[part], method);
+        total_ns += effort_look_ns(&own, has_tables ? method : method_of(method_exhaustive(false)));
         largest_ns = cosines_ns > largest_ns ? cosines_ns : largest_ns;
     }
     return total_ns + largest_ns;

@@ -32,9 +32,9 @@ cog_status search_plan_make(const cog_index *index, const struct effort_question
                             enum plan_result *result, cog_error *error);
 /* About how long one query takes that gets all cosines of the index. */
 double search_exhaustive_ns(const cog_index *index, const struct effort_question *question);
-/* The same for one that compares all signatures, and gets this number of true cosines. */
+/* The same for a first look by the method, and this number of true cosines. */
 double search_look_ns(const cog_index *index, const struct effort_question *question,
-                      size_t candidates);
+                      const struct search_method *method, size_t candidates);
 /* The choice of the largest segment; the plan has one. */
 const struct effort_choice *search_plan_main(const struct search_plan *plan,
                                              const cog_index *index);

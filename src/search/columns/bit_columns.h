@@ -64,6 +64,7 @@ cog_status columns_check(const struct columns_view *view, const struct signature
 struct column_reading {
     uint32_t words[HAMMING_MAX_BITS]; /* where each column begins */
     uint64_t flips[HAMMING_MAX_BITS]; /* what it is XORed with: the query's bit 64 times */
+    uint16_t bits[HAMMING_MAX_BITS];  /* of the signature */
     unsigned count, planes;
 };
 

@@ -90,6 +90,7 @@ static void choose_columns(struct column_counts *counts, const uint8_t *query, c
         for (unsigned column = 0; column < wanted; column++)
             chosen[column] = (uint16_t)((size_t)column * step % bits);
     for (unsigned i = 0; i < wanted; i++) {
+        reading->bits[i] = chosen[i];
         reading->words[i] = (uint32_t)counts->places[chosen[i]] * COLUMN_GROUP_WORDS;
         reading->flips[i] = signature_bit(query, chosen[i]) ? UINT64_MAX : 0;
     }

@@ -68,6 +68,8 @@ static const struct columns_request efforts[] = {
     {.share = 1, .columns = 240, .verify = 32000},   {.share = 1, .columns = 390, .verify = 32000},
     {.share = 1, .columns = 600, .verify = 32000},
 };
+/* Of all rows, so that only the counts decide what is missed. */
+static const struct columns_request first_look = {.share = 1, .columns = 90, .verify = 4096};
 enum { EFFORT_STEPS = sizeof efforts / sizeof *efforts };
 
 /* Nanoseconds of a byte of the columns and of a row that gets a true distance. */
@@ -79,6 +81,7 @@ static void predict(const struct method_size *size, const cog_knobs *knobs,
     (void)knobs;
     const struct columns_request *effort =
         &efforts[size->effort < EFFORT_STEPS ? size->effort : EFFORT_STEPS - 1];
+    effort = size->looks ? &first_look : effort;
     double rows = (double)size->rows, verified = 1.5 * (double)effort->verify;
     prediction->table_bytes = prediction->build_bytes =
         rows * (1.1 * (double)signature_stride_bytes(size->bits) + 26);
@@ -90,6 +93,10 @@ static cog_status search(const void *tables, struct method_search *asked, struct
                          cog_error *error) {
     unsigned effort = asked->effort < EFFORT_STEPS ? asked->effort : EFFORT_STEPS - 1;
     struct columns_batch own = {view_of_tables(tables), asked->rows.signatures, efforts[effort]};
+    if (asked->covered_out) {
+        own.request = first_look;
+        own.request.covered_recall = asked->recall;
+    }
     own.request.k = asked->k;
     if (own.request.verify < asked->candidates)
         own.request.verify = asked->candidates;
@@ -116,4 +123,5 @@ const struct search_method columns_method = {
     .scratch_free = query_batch_free_scratch,
     .effort_steps = EFFORT_STEPS,
     .usual_effort = 2,
+    .has_looks = true,
 };

@@ -1,5 +1,6 @@
 #include "search/columns/columns_search.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -78,10 +79,10 @@ static size_t select_rows(struct columns_searcher *searcher, int threshold, size
  * count that would pass that number are left out; if fewer than k remain, there is room for all
  * places up to the first threshold that has k rows. */
 static cog_status choose_rows(struct columns_searcher *searcher, size_t wanted, size_t k,
-                              size_t *chosen, cog_error *error) {
+                              size_t *chosen, int *limit, cog_error *error) {
     struct column_counts *counts = &searcher->counts;
     const size_t places = counts->view->clusters.groups * CLUSTER_GROUP;
-    int threshold = column_counts_threshold(counts, 2 * wanted);
+    int threshold = *limit = column_counts_threshold(counts, 2 * wanted);
     *chosen = select_rows(searcher, threshold, 2 * wanted);
     if (*chosen >= k)
         return COG_OK;
@@ -90,6 +91,48 @@ static cog_status choose_rows(struct columns_searcher *searcher, size_t wanted, 
         *chosen = select_rows(searcher, ++threshold, places);
     return COG_OK;
 }
+
+/* ---- What is covered ------------------------------------------------------------------------- */
+
+/* The probability that a row of this cosine differs in at most `limit` of the columns: a bit whose
+ * sum has the margin m, in units of the sums' deviation, differs if a normal deviate exceeds m cos
+ * / sin. */
+static double probability_within_limit(const struct column_reading *reading, const float *margins,
+                                       double deviation, double cosine, int limit) {
+    const double slope = cosine / sqrt(2 * (1 - cosine * cosine)) / deviation;
+    double mean = 0, variance = 0;
+    for (unsigned i = 0; i < reading->count; i++) {
+        double p = 0.5 * erfc(fabs((double)margins[reading->bits[i]]) * slope);
+        mean += p;
+        variance += p * (1 - p);
+    }
+    return 0.5 * erfc((mean - 0.5 - limit) / sqrt(2 * variance + 1e-12));
+}
+
+/* The least cosine of the rows that are chosen with the probability; 2 if there is none. */
+static double covered_cosine(const struct columns_searcher *searcher, const float *margins,
+                             int limit, double recall) {
+    enum { HALVINGS = 10 };
+    const struct column_reading *reading = &searcher->counts.reading;
+    const unsigned bits = searcher->signatures->bits;
+    double low = 0, high = 0.999, square = 0;
+    for (unsigned bit = 0; bit < bits; bit++)
+        square += (double)margins[bit] * (double)margins[bit];
+    const double deviation = sqrt(square / bits);
+    if (!(deviation > 0) ||
+        probability_within_limit(reading, margins, deviation, high, limit) < recall)
+        return 2;
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = (low + high) / 2;
+        if (probability_within_limit(reading, margins, deviation, middle, limit) < recall)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+/* ---- Searching ------------------------------------------------------------------------------- */
 
 /* Rows to count: what the request asks for, but enough to choose from. */
 static size_t rows_to_count(const struct columns_request *request, size_t wanted, size_t rows) {
@@ -109,11 +152,12 @@ cog_status columns_search(struct columns_searcher *searcher, const uint8_t *quer
     wanted = wanted < rows ? wanted : rows;
     TRY(reserve(searcher, 2 * wanted, k, error));
     size_t count = 0, counted = rows_to_count(request, wanted, rows);
+    int limit;
     column_counts_make(&searcher->counts, query, request->weights, request->columns, counted);
-    TRY(choose_rows(searcher, wanted, k, &count, error));
+    TRY(choose_rows(searcher, wanted, k, &count, &limit, error));
     if (count < k && counted < rows) { /* the chosen groups have empty places */
         column_counts_make(&searcher->counts, query, request->weights, request->columns, rows);
-        TRY(choose_rows(searcher, wanted, k, &count, error));
+        TRY(choose_rows(searcher, wanted, k, &count, &limit, error));
     }
     hamming_gather(searcher->signatures, query, searcher->chosen, count, searcher->distances);
     for (size_t i = 0; i < count; i++)
@@ -121,6 +165,10 @@ cog_status columns_search(struct columns_searcher *searcher, const uint8_t *quer
     answer->hits = searcher->hits;
     answer->count = topk_finish(&searcher->nearest, searcher->hits);
     answer->exact = count == rows;
+    if (request->covered_recall > 0 && !answer->exact)
+        answer->covered = request->weights ? covered_cosine(searcher, request->weights, limit,
+                                                            request->covered_recall)
+                                           : 2;
     answer->candidates = answer->verified = count;
     if (!answer->exact)
         answer->count = nearby_rows_find(searcher->signatures, query, searcher->hits, answer->count,

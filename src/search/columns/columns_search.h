@@ -15,7 +15,8 @@ struct columns_request {
     unsigned columns; /* to read; multiples of COLUMN_SUM take the least time */
     size_t
         verify; /* rows that get a true distance: about this number, at most twice it; at least k */
-    const float *weights; /* the query's margins, or NULL: columns of the largest are read */
+    double covered_recall; /* not 0, with weights: the answer's `covered` has this probability */
+    const float *weights;  /* the query's margins, or NULL: columns of the largest are read */
 };
 
 /* Scratch of one thread. */

@@ -16,6 +16,7 @@ struct batch_run {
     struct hit_sink sink;
     bool inexact; /* atomic */
     uint64_t verified;
+    float *covered; /* of each query, or NULL */
 };
 
 static cog_status search_piece(void *context, unsigned worker, size_t begin, size_t end,
@@ -37,6 +38,8 @@ static cog_status search_piece(void *context, unsigned worker, size_t begin, siz
                                             .b = answer.hits[i].row,
                                             .distance = answer.hits[i].distance},
                              error));
+        if (run->covered && (double)run->covered[query] < answer.covered)
+            run->covered[query] = (float)answer.covered;
         if (!answer.exact)
             __atomic_store_n(&run->inexact, true, __ATOMIC_RELAXED);
         __atomic_add_fetch(&run->verified, answer.verified, __ATOMIC_RELAXED);
@@ -56,9 +59,11 @@ cog_status query_batch_run(const struct query_searching *searching, const void *
     enum { QUERIES_PER_PIECE = 8 };
     const struct signatures_view *queries = asked->queries.signatures;
     unsigned threads = threads_resolve(asked->threads);
-    struct batch_run run = {
-        searching, context, &asked->queries, asked->scratch ? *asked->scratch : NULL, {0},
-        false,     0};
+    struct batch_run run = {.searching = searching,
+                            .context = context,
+                            .queries = &asked->queries,
+                            .scratch = asked->scratch ? *asked->scratch : NULL,
+                            .covered = asked->covered_out};
     if (queries->bits != asked->rows.signatures->bits)
         return error_set(error, COG_ERR_USAGE, "queries of %u bits for signatures of %u bits",
                          queries->bits, asked->rows.signatures->bits);

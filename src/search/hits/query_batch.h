@@ -15,6 +15,7 @@ struct query_answer {
     bool exact;     /* certified: no other row belongs into the answer */
     uint64_t lists; /* posting lists read, without empty ones */
     uint64_t postings, candidates, verified;
+    double covered; /* the cosine of covered_out, in a first look */
 };
 
 /* How a method answers one query. `context` is what the method is and what is asked. */
