@@ -218,6 +218,8 @@ typedef enum cog_key_flag {
     COG_KEY_SIDE = 1,      /* a set of the second of two collections */
     COG_KEY_ACROSS = 2,    /* is compared with sets of the other collection only */
     COG_KEY_HAS_TERMS = 4, /* keys of words: two sets with terms are not compared by words */
+    COG_KEY_LARGER = 8,    /* is compared with the rows before it only: a run of many rows can be
+                              joined in parts, each with the rows that begin a pair */
 } cog_key_flag;
 typedef struct cog_key_rows {
     const int64_t *keys, *first, *second;

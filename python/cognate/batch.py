@@ -192,7 +192,7 @@ def key_pairs(keys: Any, first: Any, second: Any, places: Any, sizes: Any, flags
     The rows are those of `set_keys`, sorted by key, then size.
 
     ``flags``: 1 for the second of two collections, 2 to compare across collections only, 4 in keys of words (which have
-    bit 48) for sets that have terms.
+    bit 48) for sets that have terms, 8 for rows that are compared with those before them only.
 
     >>> from cognate import batch
     >>> text = "storms closed the mountain road on monday and it stays closed until spring"

@@ -10,7 +10,8 @@
 enum { SLOT_BITS_MOST = 40, FREQUENT_BITS_MOST = 32 };
 
 _Static_assert((int)COG_KEY_SIDE == (int)KEY_SIDE && (int)COG_KEY_ACROSS == (int)KEY_ACROSS &&
-                   (int)COG_KEY_HAS_TERMS == (int)KEY_HAS_TERMS,
+                   (int)COG_KEY_HAS_TERMS == (int)KEY_HAS_TERMS &&
+                   (int)COG_KEY_LARGER == (int)KEY_LARGER,
                "flags of keys");
 
 static cog_status check_sets(const cog_set_list *sets, const char *name, cog_error *error) {

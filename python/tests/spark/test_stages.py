@@ -1,4 +1,7 @@
 """Stages, the archive, and the cluster that the other tests use."""
+import argparse
+import json
+import os
 import subprocess
 import sys
 import tarfile
@@ -11,6 +14,7 @@ import cognate
 from cognate import batch
 from cognate.spark import Stages
 from cognate.spark._arrow import batch_of, lists, map_batches, map_partitions, numbers, runs
+from cognate.spark._program import write_stats
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the executors do not have this file
 TEXTS = ["storms closed the mountain road on monday", "the library opens at nine", "a third text of a few words"]
@@ -108,3 +112,21 @@ def test_archive_is_the_same_every_time(archive, tmp_path):
     with pytest.raises(ModuleNotFoundError, match="pip install"):
         cognate.spark.archive(str(tmp_path / "x.tar.gz"), ["no-such-package"])
     assert not (tmp_path / "x.tar.gz").exists()
+
+
+def test_stats_through_a_link(tmp_path):
+    """What a link leads to is written, and the link stays, as /dev/stdout does; any other file is replaced when whole."""
+    there, link, plain = (tmp_path / name for name in ("there.json", "link.json", "plain.json"))
+    link.symlink_to(there)
+    plain.write_text("old and longer than what is written now, so that a rest of it would show")
+    for path, target in ((link, there), (link, there), (plain, plain)):
+        inode = target.stat().st_ino if target.exists() else None
+        write_stats(argparse.Namespace(stats=str(path)), {"kept": 3})
+        assert json.loads(target.read_text()) == {"kept": 3}
+        assert inode is None or (target.stat().st_ino == inode) == (path is link)
+    assert link.is_symlink() and sorted(os.listdir(tmp_path)) == ["link.json", "plain.json", "there.json"]
+    read, write = os.pipe()
+    write_stats(argparse.Namespace(stats=f"/dev/fd/{write}"), {"kept": 4})
+    os.close(write)
+    with open(read, encoding="utf-8") as file:
+        assert json.load(file) == {"kept": 4}

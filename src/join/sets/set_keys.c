@@ -135,19 +135,6 @@ static bool proposes(const struct key_rows *rows, size_t i, size_t j, int64_t ke
     return true;
 }
 
-/* Whether the sets can reach the threshold if this is the first key that they share. */
-static bool can_reach(const struct key_rows *rows, size_t i, size_t j,
-                      const struct set_measure *measure) {
-    const size_t smaller = rows->sizes[i] <= rows->sizes[j] ? i : j;
-    const uint64_t sizes[2] = {(uint64_t)rows->sizes[i], (uint64_t)rows->sizes[j]};
-    const uint64_t behind[2] = {sizes[0] - (uint64_t)rows->places[i],
-                                sizes[1] - (uint64_t)rows->places[j]};
-    if ((size_t)rows->places[smaller] >= prefix_places(measure, (size_t)rows->sizes[smaller]))
-        return false;
-    return (behind[0] < behind[1] ? behind[0] : behind[1]) >=
-           set_needed_overlap(measure, sizes[0], sizes[1]);
-}
-
 static bool are_compared(uint8_t one, uint8_t other, bool by_words) {
     if ((one & KEY_ACROSS) && ((one ^ other) & KEY_SIDE) == 0)
         return false;
@@ -164,22 +151,37 @@ static cog_status add_pair(struct key_pairs *pairs, const struct key_rows *rows,
     return COG_OK;
 }
 
+/* The pairs of row i with the larger sets behind it. The overlap that a pair needs rises with the
+ * larger set, and members behind the key bound it: the walk ends where row i has too few of them,
+ * for most rows of a key that is common in its sets at once. */
+static cog_status pairs_of_row(const struct key_rows *rows, size_t i, size_t end, int64_t key,
+                               const struct set_measure *measure, struct key_pairs *pairs,
+                               cog_error *error) {
+    const bool by_words = key >> MEMBER_BITS;
+    const uint64_t size = (uint64_t)rows->sizes[i], behind = size - (uint64_t)rows->places[i];
+    uint64_t needed = 0;
+    for (size_t j = i + 1; j < end; j++) {
+        const uint64_t other = (uint64_t)rows->sizes[j];
+        if (j == i + 1 || rows->sizes[j] != rows->sizes[j - 1])
+            needed = set_needed_overlap(measure, size, other);
+        if (behind < needed)
+            break;
+        pairs->comparisons++;
+        if (other - (uint64_t)rows->places[j] >= needed &&
+            are_compared(rows->flags[i], rows->flags[j], by_words) && proposes(rows, i, j, key))
+            TRY(add_pair(pairs, rows, i, j, error));
+    }
+    return COG_OK;
+}
+
 static cog_status pairs_of_run(const struct key_rows *rows, size_t begin, size_t end,
                                const struct set_measure *measure, struct key_pairs *pairs,
                                cog_error *error) {
     const int64_t key = rows->keys[begin] & (((int64_t)1 << KEY_BITS) - 1);
-    const bool by_words = key >> MEMBER_BITS;
-    for (size_t i = begin; i < end; i++) {
-        for (size_t j = i + 1; j < end; j++) {
-            const uint64_t a = (uint64_t)rows->sizes[i], b = (uint64_t)rows->sizes[j];
-            if (!measure->containment && set_similarity(measure, a, b, a) < measure->threshold)
-                break; /* the other one is too large, and so are those behind it */
-            pairs->comparisons++;
-            if (are_compared(rows->flags[i], rows->flags[j], by_words) &&
-                proposes(rows, i, j, key) && can_reach(rows, i, j, measure))
-                TRY(add_pair(pairs, rows, i, j, error));
-        }
-    }
+    for (size_t i = begin; i < end; i++)
+        if (!(rows->flags[i] & KEY_LARGER) &&
+            (size_t)rows->places[i] < prefix_places(measure, (size_t)rows->sizes[i]))
+            TRY(pairs_of_row(rows, i, end, key, measure, pairs, error));
     return COG_OK;
 }
 

@@ -47,9 +47,10 @@ void set_key_list_free(struct set_key_list *list);
  * with `first` and `second` by the lowest KEY_BITS: bits above tell parts of a key apart. */
 enum { KEY_BITS = 49 };
 enum key_flags {
-    KEY_SIDE = 1,     /* of two collections, or of two parts of one, the second */
-    KEY_ACROSS = 2,   /* rows of this key are compared with those of the other side only */
-    KEY_HAS_TERMS = 4 /* in keys of words: two such sets are compared by their terms instead */
+    KEY_SIDE = 1,      /* of two collections, or of two parts of one, the second */
+    KEY_ACROSS = 2,    /* rows of this key are compared with those of the other side only */
+    KEY_HAS_TERMS = 4, /* in keys of words: two such sets are compared by their terms instead */
+    KEY_LARGER = 8     /* is compared with the rows before it only */
 };
 struct key_rows {
     const int64_t *keys, *first, *second;

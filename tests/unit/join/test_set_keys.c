@@ -159,6 +159,34 @@ TEST(set_keys_by_words_leave_out_sets_with_terms) {
     key_pairs_free(&pairs);
 }
 
+/* Rows of one key as boilerplate has it: 1,000 sets of about as many own members each. */
+TEST(set_keys_walk_is_short_if_few_members_stand_behind_the_key) {
+    enum { ROWS = 1000, SHARED = 80 };
+    static int64_t keys[ROWS], none[ROWS];
+    static int32_t places[ROWS], sizes[ROWS];
+    static uint8_t flags[ROWS];
+    const struct set_measure measure = {false, 0.8};
+    const struct key_rows rows = {keys, none, none, places, sizes, flags, ROWS};
+    struct key_pairs pairs = {0};
+    for (size_t i = 0; i < ROWS; i++) {
+        none[i] = KEY_NONE;
+        sizes[i] = (int32_t)(92 + i / 500); /* 80 of 92 + 92 - 80: below 0.8 */
+        places[i] = sizes[i] - SHARED;
+    }
+    CHECK_OK(key_pairs_find(&rows, &measure, &pairs, error));
+    CHECK(pairs.count == 0 && pairs.comparisons == 0);
+    /* One set that is smaller meets all others, and begins the pairs. */
+    sizes[0] = 86;
+    places[0] = sizes[0] - SHARED;
+    CHECK_OK(key_pairs_find(&rows, &measure, &pairs, error));
+    CHECK(pairs.count == ROWS - 1 && pairs.comparisons == ROWS - 1);
+    key_pairs_free(&pairs);
+    flags[0] = KEY_LARGER;
+    CHECK_OK(key_pairs_find(&rows, &measure, &pairs, error));
+    CHECK(pairs.count == 0);
+    key_pairs_free(&pairs);
+}
+
 TEST(set_keys_counts_are_never_too_low) {
     const struct world *world = make_world(10);
     size_t alone = 0;
