@@ -245,10 +245,12 @@ static void predict(const struct joining *joining, uint64_t members, bool are_le
     const uint64_t candidates = are_left ? members * sizeof(uint64_t) / 6 : 0;
     const uint64_t cache = candidates < cache_bytes(joining) ? candidates : cache_bytes(joining);
     const uint64_t index = set_index_bytes((size_t)listed) + cache;
+    const uint64_t prefixes = listed * MEMBER_BYTES;
+    const bool in_memory = prefixes <= left_of(options->memory_bytes, counts) / 4;
     if (options->predict)
         options->predict(options->predict_context,
                          larger(joining->result->memory_bytes,
-                                larger(counts + filter, index) + listed * MEMBER_BYTES +
+                                larger(counts + filter, index) + (in_memory ? prefixes : 0) +
                                     (uint64_t)joining->file->row_count * ROW_BYTES));
 }
 
