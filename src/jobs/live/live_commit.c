@@ -228,6 +228,9 @@ static void show_commit(cog_live *live, struct live_request *requests) {
         pthread_mutex_lock(&live->lock);
         live->is_stale = true;
         pthread_mutex_unlock(&live->lock);
+    } else if (!is_read && live->is_in_memory &&
+               live->index->pending.corpus.rows >= PENDING_DOCUMENTS_MAX) {
+        index_prepare(live->index, NULL); /* no flush does it */
     }
     live_mark_noted(live);
 }

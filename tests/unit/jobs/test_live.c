@@ -252,6 +252,28 @@ TEST(live_compares_what_was_not_noted) {
     }
 }
 
+/* Without readers, documents of an index in memory still become segments. */
+TEST(live_in_memory_leaves_few_documents_unprepared) {
+    enum { DOCUMENTS = PENDING_DOCUMENTS_MAX + 600 };
+    static char ids[DOCUMENTS][16];
+    static cog_document items[DOCUMENTS];
+    cog_documents *documents = NULL;
+    cog_index *index = NULL;
+    cog_live *live = NULL;
+    for (unsigned i = 0; i < DOCUMENTS; i++) {
+        int size = snprintf(ids[i], sizeof ids[i], "w%u", i);
+        items[i] = (cog_document){ids[i], (size_t)size, ids[i], (size_t)size, "en", 2};
+    }
+    CHECK_OK(build_index(&index, error));
+    CHECK_OK(cog_live_create(index, &live, error));
+    CHECK_OK(cog_documents_from_memory(items, DOCUMENTS, &documents, error));
+    CHECK_OK(cog_live_add_documents(live, documents, NULL, NULL, NULL, NULL, NULL, error));
+    CHECK(live->index->pending.corpus.rows < PENDING_DOCUMENTS_MAX);
+    CHECK(rows_of(live) == DOCUMENTS + 1);
+    cog_documents_close(documents);
+    cog_live_close(live);
+}
+
 TEST(live_refuses_an_id_that_is_there) {
     const char *folder = test_path("known-id");
     cog_live *live = NULL;
