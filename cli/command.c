@@ -177,11 +177,10 @@ cog_status project_documents(struct session *session, cog_documents *documents,
                              cog_lexicon **lexicon) {
     cog_projection_options projection;
     const char *path = session->arguments->values[OPTION_LEXICON];
-    if (!check_projection_options(session->arguments) ||
-        !take_projection_options(session->arguments, &projection))
-        return COG_ERR_USAGE;
     if (!path)
-        return COG_OK;
+        return check_projection_options(session->arguments) ? COG_OK : COG_ERR_USAGE;
+    if (!take_projection_options(session->arguments, &projection))
+        return COG_ERR_USAGE;
     cog_status status = cog_lexicon_open(path, lexicon, &session->error);
     THEN(status, cog_documents_project(documents, *lexicon, &projection, &session->error));
     return status;

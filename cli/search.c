@@ -194,26 +194,38 @@ static cog_status search_signatures(struct session *session, const struct search
     return status;
 }
 
+struct queries {
+    cog_documents *documents;
+    cog_lexicon *lexicon; /* NULL: they are in the language of the index */
+};
+
+static cog_status open_queries(struct session *session, const cog_input_options *input,
+                               const char *const *paths, size_t count, struct queries *queries) {
+    static const char *const standard_input[] = {"-"};
+    cog_status status = cog_documents_open(input, count ? paths : standard_input, count ? count : 1,
+                                           &queries->documents, &session->error);
+    THEN(status, project_documents(session, queries->documents, &queries->lexicon));
+    return status;
+}
+
+static void close_queries(struct queries *queries) {
+    cog_documents_close(queries->documents);
+    if (queries->lexicon)
+        cog_lexicon_free(queries->lexicon);
+}
+
 static cog_status search_documents(struct session *session, const struct search_arguments *taken,
                                    const cog_index *index, const char *const *paths, size_t count,
                                    cog_hits **hits) {
-    static const char *const standard_input[] = {"-"};
     static const enum option_id of_signatures[] = {OPTION_QUERY_MARGINS, OPTION_COUNT};
-    cog_documents *queries = NULL;
-    cog_lexicon *lexicon = NULL;
+    struct queries queries = {0};
     if (!refuse_options(taken->given, of_signatures,
                         "goes with signatures (.npy); documents bring their own"))
         return COG_ERR_USAGE;
-    if (count == 0) {
-        paths = standard_input;
-        count = 1;
-    }
-    cog_status status = cog_documents_open(&taken->input, paths, count, &queries, &session->error);
-    THEN(status, project_documents(session, queries, &lexicon));
-    THEN(status, cog_index_search(index, queries, &taken->search, &session->run, hits,
+    cog_status status = open_queries(session, &taken->input, paths, count, &queries);
+    THEN(status, cog_index_search(index, queries.documents, &taken->search, &session->run, hits,
                                   session->report, &session->error));
-    cog_documents_close(queries);
-    cog_lexicon_free(lexicon);
+    close_queries(&queries);
     return status;
 }
 
@@ -241,22 +253,18 @@ static bool is_stream(const struct arguments *arguments, const struct search_arg
 }
 
 static cog_status answer(struct session *session, struct search_arguments *taken) {
-    static const char *const standard_input[] = {"-"};
     if (taken->input.format == COG_FORMAT_AUTO) /* guessing would wait for more than a line */
         taken->input.format = taken->input.lines ? COG_FORMAT_TXT : COG_FORMAT_JSONL;
     struct searched searched = {0};
-    cog_documents *queries = NULL;
-    cog_lexicon *lexicon = NULL;
+    struct queries queries = {0};
     cog_error *error = &session->error;
     cog_status status = open_folder(taken, taken->given->words[0], &searched, error);
-    THEN(status, cog_documents_open(&taken->input, standard_input, 1, &queries, error));
-    THEN(status, project_documents(session, queries, &lexicon));
-    THEN(status, cog_index_answer(searched.index, queries, &taken->search, &session->run,
+    THEN(status, open_queries(session, &taken->input, NULL, 0, &queries));
+    THEN(status, cog_index_answer(searched.index, queries.documents, &taken->search, &session->run,
                                   output_format(session->arguments),
                                   output_path(session->arguments), session->report, error));
     session->found_nothing = status == COG_OK && cog_report_number(session->report, "matches") == 0;
-    cog_documents_close(queries);
-    cog_lexicon_free(lexicon);
+    close_queries(&queries);
     cog_index_close(searched.index);
     return status;
 }

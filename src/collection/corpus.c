@@ -303,7 +303,8 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
     for (size_t i = 0; reading.ingest && i < reading.ingest->batch_count; i++) {
         struct corpus_batch *batch = reading.ingest->batches[i].result;
         corpus_free(&batch->part);
-        set_batch_free(&batch->sets);
+        if (options->sets)
+            set_batch_free(&batch->sets);
         free(batch->origins);
     }
     ingest_close(reading.ingest);

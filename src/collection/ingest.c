@@ -43,7 +43,8 @@ void documents_close(cog_documents *documents) {
     if (!documents)
         return;
     reader_close(documents->source);
-    foreign_documents_free(documents->foreign);
+    if (documents->foreign)
+        foreign_documents_free(documents->foreign);
     FREE(documents->skipped, documents);
 }
 
@@ -236,6 +237,12 @@ void ingest_only(struct ingest *ingest, const uint64_t *records, size_t count) {
     ingest->only_count = count;
 }
 
+static void close_projectors(struct ingest *ingest) {
+    for (unsigned i = 0; ingest->workers && i < ingest->worker_count; i++)
+        projector_worker_free(ingest->workers[i].projector);
+    document_projector_free(&ingest->projector);
+}
+
 void ingest_close(struct ingest *ingest) {
     if (!ingest)
         return;
@@ -243,15 +250,15 @@ void ingest_close(struct ingest *ingest) {
         record_batch_free(&ingest->batches[i].records);
         FREE(ingest->batches[i].result, ingest->batches[i].skipped);
     }
+    if (ingest->documents->foreign)
+        close_projectors(ingest);
     for (unsigned i = 0; ingest->workers && i < ingest->worker_count; i++) {
         record_parser_free(ingest->workers[i].parser);
         analyzer_free(ingest->workers[i].analyzer);
-        projector_worker_free(ingest->workers[i].projector);
         bag_counter_free(ingest->workers[i].counter);
         term_list_free(&ingest->workers[i].terms);
         FREE(ingest->workers[i].weights, ingest->workers[i].frequencies);
     }
-    document_projector_free(&ingest->projector);
     FREE(ingest->workers, ingest->batches, ingest->slots, ingest);
 }
 

@@ -25,6 +25,7 @@ cog_status shared_segment_create(struct segment *segment, struct segment_memory 
     made->segment = *segment;
     *segment = (struct segment){0};
     if (memory) {
+        made->is_in_memory = true;
         made->memory = *memory;
         *memory = (struct segment_memory){0};
     }
@@ -56,6 +57,7 @@ void shared_segment_release(struct shared_segment *shared) {
     if (!shared || __atomic_sub_fetch(&shared->owners, 1, __ATOMIC_ACQ_REL) != 0)
         return;
     segment_close(&shared->segment);
-    segment_memory_free(&shared->memory);
+    if (shared->is_in_memory)
+        segment_memory_free(&shared->memory);
     FREE(shared->column_hashes, shared);
 }

@@ -21,8 +21,9 @@ void segment_memory_free(struct segment_memory *memory);
 struct shared_segment {
     unsigned owners;
     struct segment segment;
-    struct segment_memory memory;
-    uint64_t *column_hashes; /* the term of each column; see shared_segment_columns */
+    bool is_in_memory;            /* else mapped */
+    struct segment_memory memory; /* of one in memory */
+    uint64_t *column_hashes;      /* the term of each column; see shared_segment_columns */
 };
 /* Takes the segment over, and what it has in memory (may be NULL); both are empty afterwards. After
  * an error they are as before. */

@@ -63,7 +63,8 @@ static cog_status check_extra_field(const struct reader *reader, const struct in
 
 cog_status reader_set_extra_field(struct reader *reader, const char *field, cog_error *error) {
     reader->options.extra_field = field;
-    TRY(table_options_check(&reader->options, &reader->inputs, error));
+    if (reader->options.delimiter || reader->options.no_header)
+        TRY(table_options_check(&reader->options, &reader->inputs, error));
     for (size_t i = 0; i < reader->inputs.count; i++) {
         struct input_file *file = &reader->inputs.files[i];
         if (input_is_table(file))

@@ -29,8 +29,6 @@ cog_status table_options_check(const struct reader_options *options,
                                const struct input_files *inputs, cog_error *error) {
     unsigned char delimiter = (unsigned char)options->delimiter;
     bool any = inputs->count == 0;
-    if (!delimiter && !options->no_header)
-        return COG_OK;
     if (delimiter >= 0x80 || (delimiter && is_one_of((char)delimiter, "\"\r\n")))
         return error_about(error, COG_ERR_USAGE, "delimiter",
                            "this character cannot separate fields: choose one of ASCII that is no "

@@ -10,7 +10,8 @@ static inline bool input_is_table(const struct input_file *file) {
     return file->format == INPUT_CSV || file->format == INPUT_TSV;
 }
 
-/* What the options say about tables, which some input has to be then. */
+/* Checks a delimiter or the lack of a header row: some input has to be a table, and fields of
+ * tables without a header are numbers. */
 cog_status table_options_check(const struct reader_options *options,
                                const struct input_files *inputs, cog_error *error);
 

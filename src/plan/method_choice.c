@@ -4,10 +4,6 @@
 #include "search/flat/flat_method.h"
 #include "search/multisort/multisort_join.h"
 
-cog_method method_exhaustive(bool vectors) {
-    return vectors ? COG_METHOD_EXACT : COG_METHOD_FLAT;
-}
-
 const struct search_method *method_to_join_signatures(const struct method_join *join) {
     return multisort_pays(join) ? &multisort_method : &flat_method;
 }

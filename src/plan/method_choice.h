@@ -7,8 +7,6 @@
 
 #include "plan/method_table.h"
 
-/* The method that compares every row: vectors, or signatures. */
-cog_method method_exhaustive(bool vectors);
 /* The quickest method that finds all pairs of the signatures of a join within its radius. */
 const struct search_method *method_to_join_signatures(const struct method_join *join);
 /* What an index is built for: nothing but signatures pays for few rows; queries of documents come

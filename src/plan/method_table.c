@@ -30,6 +30,10 @@ const struct search_method *method_of(cog_method method) {
                                      : method_linked_in(number - COG_METHOD_COUNT);
 }
 
+cog_method method_exhaustive(bool vectors) {
+    return vectors ? COG_METHOD_EXACT : COG_METHOD_FLAT;
+}
+
 cog_method method_named(const char *name) {
     const struct search_method *method;
     for (int number = COG_METHOD_AUTO + 1; (method = method_of((cog_method)number)); number++)

@@ -8,6 +8,8 @@
 
 /* NULL for COG_METHOD_AUTO and for a number that is no method. */
 const struct search_method *method_of(cog_method method);
+/* The method that compares every row: vectors, or signatures. */
+cog_method method_exhaustive(bool vectors);
 /* The method of a name; COG_METHOD_AUTO if there is none. */
 cog_method method_named(const char *name);
 /* "auto", a method's name, or "none" for a number that is no method. */

@@ -22,9 +22,7 @@ enum {
 cog_status text_scanner_init(struct text_scanner *scanner, enum fold_kind kind,
                              const struct text_kernels *kernels, cog_error *error) {
     *scanner = (struct text_scanner){.table = fold_table_of(kind), .kernels = kernels};
-    TRY(word_segmenter_init(&scanner->segmenter, error));
-    TAKE_ZEROED(scanner->runs, 1, "a text scanner", error);
-    return COG_OK;
+    return word_segmenter_init(&scanner->segmenter, error);
 }
 
 void text_scanner_release(struct text_scanner *scanner) {
@@ -147,7 +145,8 @@ static cog_status place_tokens(struct text_scanner *scanner, struct bytes_view t
 void text_scanner_start(struct text_scanner *scanner, struct bytes_view text) {
     scanner->rest = text;
     word_segmenter_start(&scanner->segmenter, view_of(text.data, 0));
-    hard_runs_start(scanner->runs, view_of(text.data, 0));
+    if (scanner->runs)
+        hard_runs_start(scanner->runs, view_of(text.data, 0));
 }
 
 /* The next words of the stretch that needs ICU. NULL behind the last. */
@@ -156,18 +155,23 @@ static cog_status next_hard(struct text_scanner *scanner, const struct token_bat
     if (scanner->segmenter.origins)
         return word_segmenter_next(&scanner->segmenter, batch, error);
     *batch = NULL;
-    while (scanner->runs->rest.size && !*batch) {
+    while (scanner->runs && scanner->runs->rest.size && !*batch) {
         TRY(hard_runs_next(scanner->runs, &scanner->segmenter, &scanner->batch, error));
         *batch = scanner->batch.count ? &scanner->batch : NULL;
     }
     return COG_OK;
 }
 
-static void start_hard(struct text_scanner *scanner, struct bytes_view stretch) {
-    if (scanner->segmenter.origins)
+static cog_status start_hard(struct text_scanner *scanner, struct bytes_view stretch,
+                             cog_error *error) {
+    if (scanner->segmenter.origins) {
         word_segmenter_start(&scanner->segmenter, stretch);
-    else
-        hard_runs_start(scanner->runs, stretch);
+        return COG_OK;
+    }
+    if (!scanner->runs)
+        TAKE_ZEROED(scanner->runs, 1, "a text scanner", error);
+    hard_runs_start(scanner->runs, stretch);
+    return COG_OK;
 }
 
 cog_status text_scanner_next(struct text_scanner *scanner, const struct token_batch **batch,
@@ -184,7 +188,7 @@ cog_status text_scanner_next(struct text_scanner *scanner, const struct token_ba
         struct bytes_view easy = view_of(rest->data, done);
         if (zone.hard != SIZE_MAX) { /* its words come with the next call */
             size_t end = hard_end(scanner, *rest, zone.hard);
-            start_hard(scanner, view_of(rest->data + done, end - done));
+            TRY(start_hard(scanner, view_of(rest->data + done, end - done), error));
             done = end;
         }
         *rest = view_of(rest->data + done, rest->size - done);

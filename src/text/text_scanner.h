@@ -93,7 +93,7 @@ struct text_scanner {
     const struct fold_table *table;
     const struct text_kernels *kernels;
     struct word_segmenter segmenter;
-    struct hard_runs *runs; /* stretches for ICU, unless places are wanted */
+    struct hard_runs *runs; /* stretches for ICU, unless places are wanted; NULL before the first */
     struct token_batch batch;
     uint64_t *masks;
     size_t mask_capacity;

@@ -59,7 +59,8 @@ void index_forget_parts(cog_index *index) {
     index->weights = NULL;
     index_segments_close(&index->parts);
     pending_free(&index->pending);
-    change_log_close(&index->log);
+    if (index->log.path)
+        change_log_close(&index->log);
     if (index->manifest_file >= 0)
         close(index->manifest_file);
     index->manifest_file = -1;

@@ -99,7 +99,7 @@ static uint32_t stems_hash(void) {
             hash = hash_pair(hash, hash_bytes(stem.data, stem.size));
         }
         hash = hash_pair(hash, hash_bytes(*names, strlen(*names)));
-        language_release(&language);
+        sb_stemmer_delete(language.stemmer);
     }
     return (uint32_t)(hash >> 32);
 }
