@@ -35,10 +35,10 @@ static cog_status open_id_buckets(struct segment *segment, cog_error *error) {
     if (!container_find(&segment->container, SECTION_ID_STARTS, &view))
         return COG_OK;
     cog_status status =
-        method_section(&segment->container, SECTION_ID_STARTS, id_buckets_count(segment->rows) + 1,
-                       sizeof(uint32_t), &starts, error);
-    THEN(status, method_section(&segment->container, SECTION_ID_ENTRIES, segment->rows,
-                                ID_ENTRY_BYTES, &entries, error));
+        container_array(&segment->container, SECTION_ID_STARTS, id_buckets_count(segment->rows) + 1,
+                        sizeof(uint32_t), &starts, error);
+    THEN(status, container_array(&segment->container, SECTION_ID_ENTRIES, segment->rows,
+                                 ID_ENTRY_BYTES, &entries, error));
     if (status == COG_OK)
         segment->id_buckets = (struct id_buckets){(uint32_t *)starts, (uint8_t *)entries};
     return status;
@@ -48,8 +48,8 @@ static cog_status open_ids(struct segment *segment, cog_error *error) {
     const void *offsets = NULL;
     if (!container_find(&segment->container, SECTION_ID_BYTES, &segment->id_bytes))
         return COG_OK;
-    cog_status status = method_section(&segment->container, SECTION_ID_OFFSETS, segment->rows + 1,
-                                       sizeof(uint64_t), &offsets, error);
+    cog_status status = container_array(&segment->container, SECTION_ID_OFFSETS, segment->rows + 1,
+                                        sizeof(uint64_t), &offsets, error);
     segment->id_offsets = offsets;
     return status == COG_OK ? open_id_buckets(segment, error) : status;
 }
@@ -62,8 +62,8 @@ static cog_status open_signatures(struct segment *segment, const uint8_t *shape,
         return error_set(error, COG_ERR_FORMAT, "%s: rows of %u bytes for signatures of %u bits",
                          segment->container.path, stride, bits);
     const void *data = NULL;
-    cog_status status = method_section(&segment->container, SECTION_SIGNATURES, segment->rows,
-                                       stride, &data, error);
+    cog_status status = container_array(&segment->container, SECTION_SIGNATURES, segment->rows,
+                                        stride, &data, error);
     if (status == COG_OK)
         segment->signatures = (struct signatures_view){data, segment->rows, bits, stride};
     return status;
@@ -103,12 +103,12 @@ static cog_status open_vectors(struct segment *segment, const uint8_t *shape, co
     const void *offsets = NULL, *columns = NULL, *values = NULL;
     if (!container_find(&segment->container, SECTION_VECTOR_OFFSETS, &view))
         return COG_OK;
-    cog_status status = method_section(&segment->container, SECTION_VECTOR_OFFSETS,
-                                       segment->rows + 1, sizeof(uint64_t), &offsets, error);
-    THEN(status, method_section(&segment->container, SECTION_VECTOR_COLUMNS, entries,
-                                sizeof(uint32_t), &columns, error));
-    THEN(status, method_section(&segment->container, SECTION_VECTOR_VALUES, entries, sizeof(float),
-                                &values, error));
+    cog_status status = container_array(&segment->container, SECTION_VECTOR_OFFSETS,
+                                        segment->rows + 1, sizeof(uint64_t), &offsets, error);
+    THEN(status, container_array(&segment->container, SECTION_VECTOR_COLUMNS, entries,
+                                 sizeof(uint32_t), &columns, error));
+    THEN(status, container_array(&segment->container, SECTION_VECTOR_VALUES, entries, sizeof(float),
+                                 &values, error));
     if (status == COG_OK)
         segment->vectors =
             (struct sparse_matrix){segment->rows, decode_u32(shape + SHAPE_COLUMNS),
@@ -122,8 +122,8 @@ static cog_status open_terms(struct segment *segment, cog_error *error) {
     TRY(segment_terms_open(&segment->container, &segment->terms, error));
     if (!segment->terms.hashes)
         return COG_OK;
-    TRY(method_section(&segment->container, SECTION_LENGTHS, segment->rows, sizeof(uint64_t),
-                       &lengths, error));
+    TRY(container_array(&segment->container, SECTION_LENGTHS, segment->rows, sizeof(uint64_t),
+                        &lengths, error));
     segment->lengths = lengths;
     return segment->vectors.offsets && segment->vectors.column_count != segment->terms.count
                ? error_set(error, COG_ERR_FORMAT, "%s: vectors over %u columns for %zu terms",
@@ -134,7 +134,7 @@ static cog_status open_terms(struct segment *segment, cog_error *error) {
 
 static cog_status open_parts(struct segment *segment, cog_error *error) {
     const void *shape = NULL;
-    TRY(method_section(&segment->container, SECTION_SHAPE, SHAPE_BYTES, 1, &shape, error));
+    TRY(container_array(&segment->container, SECTION_SHAPE, SHAPE_BYTES, 1, &shape, error));
     uint64_t rows = decode_u64((const uint8_t *)shape + SHAPE_ROWS);
     if (rows > UINT32_MAX)
         return error_set(error, COG_ERR_FORMAT, "%s: %llu rows are more than a segment holds",
@@ -364,10 +364,10 @@ static cog_status write_signatures(struct container_writer *writer,
 static cog_status write_ids(struct container_writer *writer, const struct segment_parts *parts,
                             cog_error *error) {
     size_t rows = parts->rows;
-    const struct method_part ids[] = {
+    const struct container_part ids[] = {
         {SECTION_ID_OFFSETS, parts->id_offsets, rows + 1, sizeof(uint64_t)},
         {SECTION_ID_BYTES, parts->id_bytes, parts->id_offsets[rows], 1}};
-    TRY(method_write(writer, ids, 2, error));
+    TRY(container_writer_sections(writer, ids, 2, error));
     if (parts->index_ids) {
         const struct segment of_ids = {
             .rows = rows,
@@ -377,11 +377,11 @@ static cog_status write_ids(struct container_writer *writer, const struct segmen
     }
     if (!parts->id_buckets)
         return COG_OK;
-    const struct method_part buckets[] = {
+    const struct container_part buckets[] = {
         {SECTION_ID_STARTS, parts->id_buckets->starts, id_buckets_count(rows) + 1,
          sizeof(uint32_t)},
         {SECTION_ID_ENTRIES, parts->id_buckets->entries, rows, ID_ENTRY_BYTES}};
-    return method_write(writer, buckets, 2, error);
+    return container_writer_sections(writer, buckets, 2, error);
 }
 
 static cog_status write_parts(struct container_writer *writer, const struct segment_parts *parts,
@@ -409,11 +409,11 @@ static cog_status write_parts(struct container_writer *writer, const struct segm
         status = segment_sets_write(parts->sets, rows, writer, error);
     if (status == COG_OK && parts->vectors) {
         const struct sparse_matrix *vectors = parts->vectors;
-        const struct method_part sections[] = {
+        const struct container_part sections[] = {
             {SECTION_VECTOR_OFFSETS, vectors->offsets, rows + 1, sizeof(uint64_t)},
             {SECTION_VECTOR_COLUMNS, vectors->columns, vectors->offsets[rows], sizeof(uint32_t)},
             {SECTION_VECTOR_VALUES, vectors->values, vectors->offsets[rows], sizeof(float)}};
-        status = method_write(writer, sections, 3, error);
+        status = container_writer_sections(writer, sections, 3, error);
     }
     return status;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/numbers.h"
-#include "search/method.h"
 
 #define SECTION_SHAPE CONTAINER_TAG('s', 't', 's', 'h')
 #define SECTION_ROWS CONTAINER_TAG('s', 't', 'r', 'o')
@@ -188,7 +187,7 @@ cog_status segment_sets_write(const struct segment_sets *sets, size_t rows,
     encode_u64(shape + SHAPE_BYTES_OF_SETS, sets->size_bytes);
     encode_u64(shape + SHAPE_TERMS, sets->terms.count);
     encode_u64(shape + SHAPE_WORDS, sets->words.count);
-    const struct method_part parts[] = {
+    const struct container_part parts[] = {
         {SECTION_SHAPE, shape, sizeof shape, 1},
         {SECTION_ROWS, sets->rows, rows, sizeof *sets->rows},
         {SECTION_BYTES, sets->bytes, (size_t)sets->size_bytes, 1},
@@ -196,15 +195,15 @@ cog_status segment_sets_write(const struct segment_sets *sets, size_t rows,
         {SECTION_TERM_ENTRIES, sets->terms.entries, (size_t)sets->terms.count, 8},
         {SECTION_WORD_STARTS, sets->words.starts, ((size_t)1 << sets->words.bits) + 1, 8},
         {SECTION_WORD_ENTRIES, sets->words.entries, (size_t)sets->words.count, 8}};
-    return method_write(writer, parts, sizeof parts / sizeof *parts, error);
+    return container_writer_sections(writer, parts, sizeof parts / sizeof *parts, error);
 }
 
 static cog_status open_lists(const struct container *container, uint64_t count, uint32_t starts,
                              uint32_t entries, struct member_lists *lists, cog_error *error) {
     const void *first = NULL, *second = NULL;
     const unsigned bits = member_lists_bits(count);
-    TRY(method_section(container, starts, ((size_t)1 << bits) + 1, 8, &first, error));
-    TRY(method_section(container, entries, (size_t)count, 8, &second, error));
+    TRY(container_array(container, starts, ((size_t)1 << bits) + 1, 8, &first, error));
+    TRY(container_array(container, entries, (size_t)count, 8, &second, error));
     *lists = (struct member_lists){
         .starts = (uint64_t *)first, .entries = (uint64_t *)second, .count = count, .bits = bits};
     return COG_OK;
@@ -216,10 +215,10 @@ cog_status segment_sets_open(const struct container *container, size_t rows,
     const void *shape = NULL, *table = NULL, *bytes = NULL;
     if (!container_find(container, SECTION_SHAPE, &view))
         return COG_OK;
-    TRY(method_section(container, SECTION_SHAPE, SHAPE_SIZE, 1, &shape, error));
+    TRY(container_array(container, SECTION_SHAPE, SHAPE_SIZE, 1, &shape, error));
     const uint64_t size = decode_u64((const uint8_t *)shape + SHAPE_BYTES_OF_SETS);
-    TRY(method_section(container, SECTION_ROWS, rows, sizeof *sets->rows, &table, error));
-    TRY(method_section(container, SECTION_BYTES, (size_t)size, 1, &bytes, error));
+    TRY(container_array(container, SECTION_ROWS, rows, sizeof *sets->rows, &table, error));
+    TRY(container_array(container, SECTION_BYTES, (size_t)size, 1, &bytes, error));
     if (size < MEMBER_SET_SLACK)
         return error_set(error, COG_ERR_FORMAT, "%s: sets of %llu bytes", container->path,
                          (unsigned long long)size);

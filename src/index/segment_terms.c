@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "base/numbers.h"
-#include "search/method.h"
 
 #define SECTION_SHAPE CONTAINER_TAG('t', 'm', 's', 'h')
 #define SECTION_HASHES CONTAINER_TAG('t', 'm', 'h', 'a')
@@ -111,13 +110,13 @@ cog_status segment_terms_write(const struct segment_terms *terms, struct contain
     encode_u64(shape + SHAPE_SIGNED_DOCUMENTS, terms->signed_documents);
     encode_u64(shape + SHAPE_SIGNED_LENGTH, terms->signed_length);
     encode_u64(shape + SHAPE_FLAGS, terms->has_weights ? FLAG_WEIGHTS : 0);
-    const struct method_part parts[] = {
+    const struct container_part parts[] = {
         {SECTION_SHAPE, shape, sizeof shape, 1},
         {SECTION_HASHES, terms->hashes, terms->count, sizeof *terms->hashes},
         {SECTION_NUMBERS, terms->numbers, terms->count, sizeof *terms->numbers},
         {SECTION_COUNTS, terms->counts, terms->count, sizeof *terms->counts},
         {SECTION_SIGNED, terms->signed_frequency, terms->count, sizeof *terms->signed_frequency}};
-    return method_write(writer, parts, sizeof parts / sizeof *parts, error);
+    return container_writer_sections(writer, parts, sizeof parts / sizeof *parts, error);
 }
 
 cog_status segment_terms_open(const struct container *container, struct segment_terms *terms,
@@ -126,14 +125,14 @@ cog_status segment_terms_open(const struct container *container, struct segment_
     const void *shape, *hashes, *numbers, *counts, *signing;
     if (!container_find(container, SECTION_SHAPE, &view))
         return COG_OK;
-    TRY(method_section(container, SECTION_SHAPE, SHAPE_BYTES, 1, &shape, error));
+    TRY(container_array(container, SECTION_SHAPE, SHAPE_BYTES, 1, &shape, error));
     const uint8_t *bytes = shape;
     uint64_t count = decode_u64(bytes + SHAPE_TERMS);
-    TRY(method_section(container, SECTION_HASHES, count, sizeof(uint64_t), &hashes, error));
-    TRY(method_section(container, SECTION_NUMBERS, count, sizeof(uint32_t), &numbers, error));
-    TRY(method_section(container, SECTION_COUNTS, count, sizeof(struct term_counts), &counts,
-                       error));
-    TRY(method_section(container, SECTION_SIGNED, count, sizeof(uint32_t), &signing, error));
+    TRY(container_array(container, SECTION_HASHES, count, sizeof(uint64_t), &hashes, error));
+    TRY(container_array(container, SECTION_NUMBERS, count, sizeof(uint32_t), &numbers, error));
+    TRY(container_array(container, SECTION_COUNTS, count, sizeof(struct term_counts), &counts,
+                        error));
+    TRY(container_array(container, SECTION_SIGNED, count, sizeof(uint32_t), &signing, error));
     *terms = (struct segment_terms){.count = (size_t)count,
                                     .hashes = (uint64_t *)hashes,
                                     .numbers = (uint32_t *)numbers,

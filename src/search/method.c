@@ -39,30 +39,6 @@ cog_status method_check_knobs(const struct search_method *method, const cog_knob
     return COG_OK;
 }
 
-cog_status method_section(const struct container *container, uint32_t kind, uint64_t count,
-                          size_t size_bytes, const void **data, cog_error *error) {
-    struct bytes_view view;
-    TRY(container_require(container, kind, &view, error));
-    if (view.size % size_bytes != 0 || view.size / size_bytes != count) {
-        char name[5];
-        container_tag_text(kind, name);
-        return error_set(error, COG_ERR_FORMAT,
-                         "%s: section \"%s\" has %zu bytes, its shape asks for %llu of %zu each",
-                         container->path, name, view.size, (unsigned long long)count, size_bytes);
-    }
-    *data = view.data;
-    return COG_OK;
-}
-
-cog_status method_write(struct container_writer *writer, const struct method_part *parts,
-                        size_t count, cog_error *error) {
-    cog_status status = COG_OK;
-    for (size_t i = 0; status == COG_OK && i < count; i++)
-        status = container_writer_section(writer, parts[i].kind, parts[i].data,
-                                          parts[i].count * parts[i].size_bytes, error);
-    return status;
-}
-
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 void method_release(const struct search_method *method, void *tables) {

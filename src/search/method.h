@@ -228,18 +228,6 @@ void method_release(const struct search_method *method, void *tables);
 /* Whether a file has tables of the method. */
 bool method_has_tables(const struct search_method *method, const struct container *container);
 
-/* Finds a section that must hold `count` elements of size_bytes each; COG_ERR_FORMAT otherwise. */
-cog_status method_section(const struct container *container, uint32_t kind, uint64_t count,
-                          size_t size_bytes, const void **data, cog_error *error);
-/* Sections to write, one after the other. */
-struct method_part {
-    uint32_t kind;
-    const void *data;
-    size_t count, size_bytes;
-};
-cog_status method_write(struct container_writer *writer, const struct method_part *parts,
-                        size_t count, cog_error *error);
-
 /* ---- Knobs ----------------------------------------------------------------------------------- */
 
 /* The value of a knob, by its number in the method's own list. */

@@ -128,6 +128,16 @@ cog_status container_writer_section(struct container_writer *writer, uint32_t se
     return container_writer_end(writer, error);
 }
 
+cog_status container_writer_sections(struct container_writer *writer,
+                                     const struct container_part *parts, size_t count,
+                                     cog_error *error) {
+    cog_status status = COG_OK;
+    for (size_t i = 0; status == COG_OK && i < count; i++)
+        status = container_writer_section(writer, parts[i].section, parts[i].data,
+                                          parts[i].count * parts[i].size_bytes, error);
+    return status;
+}
+
 static void encode_header(const struct container_writer *writer, uint64_t table_offset,
                           uint64_t table_checksum, uint8_t header[CONTAINER_HEADER_BYTES]) {
     memset(header, 0, CONTAINER_HEADER_BYTES);
@@ -322,6 +332,21 @@ cog_status container_require(const struct container *container, uint32_t section
     char text[5];
     container_tag_text(section, text);
     return error_set(error, COG_ERR_FORMAT, "%s: section \"%s\" is missing", container->path, text);
+}
+
+cog_status container_array(const struct container *container, uint32_t section, uint64_t count,
+                           size_t size_bytes, const void **data, cog_error *error) {
+    struct bytes_view view;
+    TRY(container_require(container, section, &view, error));
+    if (view.size % size_bytes != 0 || view.size / size_bytes != count) {
+        char name[5];
+        container_tag_text(section, name);
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: section \"%s\" has %zu bytes, its shape asks for %llu of %zu each",
+                         container->path, name, view.size, (unsigned long long)count, size_bytes);
+    }
+    *data = view.data;
+    return COG_OK;
 }
 
 cog_status container_verify(const struct container *container, cog_error *error) {

@@ -50,6 +50,15 @@ cog_status container_writer_end(struct container_writer *writer, cog_error *erro
 /* Begin, append, end. */
 cog_status container_writer_section(struct container_writer *writer, uint32_t section,
                                     const void *data, size_t size, cog_error *error);
+/* Sections to write, one after the other. */
+struct container_part {
+    uint32_t section;
+    const void *data;
+    size_t count, size_bytes;
+};
+cog_status container_writer_sections(struct container_writer *writer,
+                                     const struct container_part *parts, size_t count,
+                                     cog_error *error);
 /* Writes table and header and replaces the file under its name; nothing may be written afterwards.
  */
 cog_status container_writer_commit(struct container_writer *writer, cog_error *error);
@@ -88,6 +97,9 @@ bool container_find(const struct container *container, uint32_t section, struct 
 /* As container_find, but a missing section is an error. */
 cog_status container_require(const struct container *container, uint32_t section,
                              struct bytes_view *view, cog_error *error);
+/* Finds a section that must hold `count` elements of size_bytes each; COG_ERR_FORMAT otherwise. */
+cog_status container_array(const struct container *container, uint32_t section, uint64_t count,
+                           size_t size_bytes, const void **data, cog_error *error);
 /* Reads the whole file: checksums of all sections, zero padding. The error names the first damage.
  */
 cog_status container_verify(const struct container *container, cog_error *error);

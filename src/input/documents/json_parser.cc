@@ -210,7 +210,8 @@ bytes_view token_of(ondemand::value &value) {
  * this checks the scalars, which on-demand parsing would leave unseen. NULL when all is well. */
 const char *check(ondemand::value value, int depth);
 
-const char *check_object(ondemand::object object, int depth) {
+/* Calls visit(key, value) for each member, until it finds a problem. */
+template <typename Visit> const char *each_member(ondemand::object &object, Visit visit) {
     for (auto field : object) {
         std::string_view key;
         ondemand::value value;
@@ -218,10 +219,16 @@ const char *check_object(ondemand::object object, int depth) {
             return simdjson::error_message(code);
         if (auto code = field.value().get(value))
             return simdjson::error_message(code);
-        if (const char *problem = check(value, depth + 1))
+        if (const char *problem = visit(key, value))
             return problem;
     }
     return nullptr;
+}
+
+const char *check_object(ondemand::object object, int depth) {
+    return each_member(object, [depth](std::string_view, ondemand::value &value) {
+        return check(value, depth + 1);
+    });
 }
 
 const char *check_array(ondemand::array array, int depth) {
@@ -306,17 +313,9 @@ const char *take_member(search &here, std::string_view key, ondemand::value &val
 }
 
 const char *take_from_object(search &here, ondemand::object &object, int depth) {
-    for (auto field : object) {
-        std::string_view key;
-        ondemand::value value;
-        if (auto code = field.unescaped_key().get(key))
-            return simdjson::error_message(code);
-        if (auto code = field.value().get(value))
-            return simdjson::error_message(code);
-        if (const char *problem = take_member(here, key, value, depth + 1))
-            return problem;
-    }
-    return nullptr;
+    return each_member(object, [&here, depth](std::string_view key, ondemand::value &value) {
+        return take_member(here, key, value, depth + 1);
+    });
 }
 
 const char *take_from_array(search &here, ondemand::array &array, int depth) {

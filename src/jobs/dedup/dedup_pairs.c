@@ -49,19 +49,16 @@ static cog_status read_documents(struct pair_dedup *dedup, cog_documents *docume
     return COG_OK;
 }
 
-static uint64_t text_bytes(const void *context, size_t row) {
-    const struct corpus *corpus = context;
-    return corpus->items[row].text_bytes;
-}
-
 /* The best row of each group of equal documents; a leader has the key of its group's best. */
 static cog_status choose_best(struct pair_dedup *dedup, cog_documents *documents,
                               cog_error *error) {
     const struct corpus *corpus = &dedup->task.corpora[0];
     TAKE(dedup->best, corpus->rows, "clusters", error);
     TAKE(dedup->keys, corpus->rows, "clusters", error);
-    TRY(keep_order_keys(dedup->options, documents, corpus->rows, text_bytes, corpus,
-                        &dedup->task.job, dedup->keys, error));
+    for (size_t row = 0; row < corpus->rows; row++)
+        dedup->keys[row] = corpus->items[row].text_bytes;
+    TRY(keep_order_keys(dedup->options, documents, corpus->rows, &dedup->task.job, dedup->keys,
+                        error));
     for (uint32_t row = 0; row < corpus->rows; row++) {
         const uint32_t leader = dedup->leaders[row];
         dedup->best[row] = row;

@@ -36,11 +36,6 @@ static bool has_reference(const struct set_dedup *dedup) {
     return dedup->options->against || dedup->options->against_index;
 }
 
-static uint64_t text_bytes(const void *context, size_t row) {
-    const struct duplicates *duplicates = context;
-    return duplicates->sets.facts[duplicates->first_row + row].text_bytes;
-}
-
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /* The best row of each group of equal documents. */
@@ -48,8 +43,9 @@ static cog_status choose_best(struct set_dedup *dedup, cog_documents *documents,
     const struct document_sets *sets = &dedup->duplicates->sets;
     TAKE(dedup->keys, sets->count, "documents", error);
     TAKE(dedup->best, sets->count, "documents", error);
-    TRY(keep_order_keys(dedup->options, documents, sets->count, text_bytes, dedup->duplicates,
-                        dedup->job, dedup->keys, error));
+    for (uint32_t row = 0; row < sets->count; row++)
+        dedup->keys[row] = sets->facts[dedup->duplicates->first_row + row].text_bytes;
+    TRY(keep_order_keys(dedup->options, documents, sets->count, dedup->job, dedup->keys, error));
     for (uint32_t row = 0; row < sets->count; row++) {
         const uint32_t leader = dedup->leaders[row];
         if (row == leader || dedup->keys[row] > dedup->keys[dedup->best[leader]])

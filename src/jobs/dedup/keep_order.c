@@ -127,13 +127,10 @@ static cog_status read_field(const cog_dedup_options *options, cog_documents *do
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
 cog_status keep_order_keys(const cog_dedup_options *options, cog_documents *documents, size_t count,
-                           text_bytes_of *text_bytes, const void *context, struct job *job,
-                           uint64_t *keys, cog_error *error) {
+                           struct job *job, uint64_t *keys, cog_error *error) {
     if (options->keep == COG_KEEP_FIELD)
         return read_field(options, documents, count, job, keys, error);
-    for (size_t row = 0; row < count; row++)
-        keys[row] = options->keep == COG_KEEP_LONGEST ? text_bytes(context, row)
-                    : options->keep == COG_KEEP_LAST  ? row
-                                                      : 0;
+    for (size_t row = 0; row < count && options->keep != COG_KEEP_LONGEST; row++)
+        keys[row] = options->keep == COG_KEEP_LAST ? row : 0;
     return COG_OK;
 }

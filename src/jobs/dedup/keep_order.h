@@ -8,9 +8,7 @@
 cog_status keep_order_check(const cog_dedup_options *options, const cog_documents *documents,
                             cog_error *error);
 
-/* keys[i]: of the i-th good document of the input, whose text has text_bytes(context, i) bytes. The
- * rule "by a field" reads the input once more. */
-typedef uint64_t text_bytes_of(const void *context, size_t row);
+/* keys[i] has the bytes of the text of the i-th good document of the input, and becomes its key.
+ * The rule "by a field" reads the input once more. */
 cog_status keep_order_keys(const cog_dedup_options *options, cog_documents *documents, size_t count,
-                           text_bytes_of *text_bytes, const void *context, struct job *job,
-                           uint64_t *keys, cog_error *error);
+                           struct job *job, uint64_t *keys, cog_error *error);

@@ -17,7 +17,7 @@ struct block_rows {
     const uint32_t *numbers; /* rows, rising; a position among them is a place */
     size_t count;
     const struct equal_rows *groups; /* row i stands for all rows of group i; NULL: for itself */
-    size_t *ends;                    /* of each block: the place behind its last row */
+    size_t *ends;                    /* of each block: the place after its last row */
     size_t block_count;
 };
 

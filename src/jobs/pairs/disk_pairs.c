@@ -268,7 +268,7 @@ static cog_status weigh_documents(struct disk_pairs *pairs, cog_error *error) {
     pairs->columns = NULL;
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
         status = group_side(pairs, side, error);
-    THEN(status, short_pairs_mark(task, error));
+    THEN(status, pair_task_mark_short(task, error));
     THEN(status, pair_task_list_rows(task, error));
     report_stage(task->report, "weighing", clock_seconds_since(start));
     report_number(task->report, "vocabulary_terms",

@@ -8,7 +8,6 @@
 #include "base/strings.h"
 #include "base/threads.h"
 #include "collection/row_signer.h"
-#include "jobs/pairs/short_pairs.h"
 #include "join/cosine/cosine_join.h"
 #include "join/sets/set_join.h"
 #include "run/job.h"
@@ -127,6 +126,34 @@ static size_t corpora_of(const struct pair_task *task) {
     return task->same_corpus ? 1 : task->sides;
 }
 
+bool pair_task_is_selected(const struct pair_task *task, size_t side, size_t row) {
+    return !task->selected[side] || task->selected[side][row];
+}
+
+cog_status pair_task_mark_short(struct pair_task *task, cog_error *error) {
+    uint64_t total = 0;
+    for (size_t side = 0; side < task->sides; side++) {
+        const struct corpus *corpus = &task->corpora[side];
+        const struct sparse_matrix *vectors = &task->vectors[side];
+        TAKE_ZEROED(task->short_rows[side], corpus->rows, "short documents", error);
+        for (size_t row = 0; row < corpus->rows; row++) {
+            bool is_short = corpus->items[row].term_count > 0 &&
+                            pair_task_is_selected(task, side, row) &&
+                            vectors->offsets[row] == vectors->offsets[row + 1];
+            task->short_rows[side][row] = is_short;
+            total += is_short;
+        }
+    }
+    report_number(task->report, "short_documents", (double)total);
+    if (total)
+        report_notice(task->report,
+                      "%llu document%s fewer than %u weighted terms; pairs with %s are measured "
+                      "by their term sets",
+                      (unsigned long long)total, plural(total, " has", "s have"), task->short_terms,
+                      plural(total, "it", "them"));
+    return COG_OK;
+}
+
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
     const struct corpus *corpora[2] = {&task->corpora[0], &task->corpora[1]};
     uint64_t start = clock_ns();
@@ -143,7 +170,7 @@ cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
                                 task->given_statistics ? task->given_statistics : task->statistics,
                                 &task->weighting, task->short_terms, task->selected, task->threads,
                                 task->vectors, error);
-        THEN(status, short_pairs_mark(task, error));
+        THEN(status, pair_task_mark_short(task, error));
     }
     report_stage(task->report, "weighing", clock_seconds_since(start));
     report_number(task->report, "vocabulary_terms",

@@ -76,10 +76,14 @@ uint64_t pair_task_held_bytes(const struct pair_task *task);
 cog_status pair_task_take_memory(struct pair_task *task, uint64_t method_bytes, cog_error *error);
 /* Makes statistics and vectors or sets from the corpora that were read. */
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error);
+/* Marks the short rows of a cosine: those that have terms but no vector. */
+cog_status pair_task_mark_short(struct pair_task *task, cog_error *error);
+/* Whether a row takes part. */
+bool pair_task_is_selected(const struct pair_task *task, size_t side, size_t row);
 /* Finds the rows to compare, from the vectors or sets. */
 cog_status pair_task_list_rows(struct pair_task *task, cog_error *error);
 
-/* What stands behind cog_pairs: matches with the ids of their rows. */
+/* The struct of cog_pairs: matches with the ids of their rows. */
 struct cog_pairs {
     struct match_list matches;
     struct corpus corpora[2]; /* for the ids; empty if rows have none */

@@ -29,7 +29,7 @@ cog_status row_store_add_vectors(struct row_store *store, const struct sparse_ma
 /* The vectors of some rows in any order. *matrix must be zeroed; the caller frees it. */
 cog_status row_store_vectors(struct row_store *store, const uint32_t *rows, size_t count,
                              struct sparse_matrix *matrix, cog_error *error);
-/* The terms of some rows, rising, behind those of the corpus. */
+/* The terms of some rows, rising, after those of the corpus. */
 cog_status row_store_bags(struct row_store *store, const uint32_t *rows, size_t count,
                           struct corpus *corpus, cog_error *error);
 

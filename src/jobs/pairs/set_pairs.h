@@ -3,7 +3,7 @@
  *
  * In: documents, read once; their sets are in a scratch file in TMPDIR. Out: all pairs at or above
  * the threshold, sorted by rows. Equal documents are joined as one, and their pairs are listed
- * behind the join. Documents without terms match nothing. Memory: ids, about 100 bytes per
+ * after the join. Documents without terms match nothing. Memory: ids, about 100 bytes per
  * document, and what the budget leaves; pairs that do not fit are sorted on disk (match_sorter.h).
  */
 #pragma once
@@ -16,7 +16,7 @@ bool pairs_are_by_sets(const cog_pairs_options *options);
 
 /* Reads the documents of a task into its corpora, which then have ids and numbers of terms, and
  * into `sets`, which must be zeroed: document_sets_close it, also after an error. The rows of side
- * 1 stand behind those of side 0. */
+ * 1 stand after those of side 0. */
 cog_status set_pairs_read(struct pair_task *task, cog_documents *const *documents,
                           struct document_sets *sets, cog_error *error);
 /* The pairs of the rows that take part (task->selected). `matches`, which must be zeroed, may be in

@@ -7,33 +7,6 @@
 #include "base/strings.h"
 #include "join/sets/set_join.h"
 
-static bool is_selected(const struct pair_task *task, size_t side, size_t row) {
-    return !task->selected[side] || task->selected[side][row];
-}
-
-cog_status short_pairs_mark(struct pair_task *task, cog_error *error) {
-    uint64_t total = 0;
-    for (size_t side = 0; side < task->sides; side++) {
-        const struct corpus *corpus = &task->corpora[side];
-        const struct sparse_matrix *vectors = &task->vectors[side];
-        TAKE_ZEROED(task->short_rows[side], corpus->rows, "short documents", error);
-        for (size_t row = 0; row < corpus->rows; row++) {
-            bool is_short = corpus->items[row].term_count > 0 && is_selected(task, side, row) &&
-                            vectors->offsets[row] == vectors->offsets[row + 1];
-            task->short_rows[side][row] = is_short;
-            total += is_short;
-        }
-    }
-    report_number(task->report, "short_documents", (double)total);
-    if (total)
-        report_notice(task->report,
-                      "%llu document%s fewer than %u weighted terms; pairs with %s are measured "
-                      "by their term sets",
-                      (unsigned long long)total, plural(total, " has", "s have"), task->short_terms,
-                      plural(total, "it", "them"));
-    return COG_OK;
-}
-
 /* ---- The rows that are joined ---------------------------------------------------------------- */
 
 /* Rows of a side that are short, or may match a short row of the other side, which is the same side
@@ -51,7 +24,7 @@ struct short_join {
     struct document_sets sets;
     const struct match_sieve *out;
     const char *beside; /* of scratch files: NULL if the terms are in memory, too */
-    /* The part at hand: short rows of `side`, behind the rows of the other side. */
+    /* The part at hand: short rows of `side`, after the rows of the other side. */
     size_t side;
     uint32_t *order;
     size_t reference;
@@ -76,9 +49,9 @@ static cog_status mark_rows(struct short_join *join, size_t side, size_t most, c
     TAKE(rows->numbers, corpus->rows + 1, "the partners of short documents", error);
     for (size_t row = 0; row < corpus->rows; row++) {
         const double terms = corpus->items[row].term_count;
-        rows->marks[row] =
-            task->short_rows[side][row] || (most > 0 && terms > 0 && is_selected(task, side, row) &&
-                                            terms * task->given_threshold <= (double)most);
+        rows->marks[row] = task->short_rows[side][row] ||
+                           (most > 0 && terms > 0 && pair_task_is_selected(task, side, row) &&
+                            terms * task->given_threshold <= (double)most);
         if (rows->marks[row])
             rows->numbers[rows->count++] = (uint32_t)row;
     }

@@ -11,9 +11,7 @@
 #include "jobs/pairs/pair_task.h"
 #include "jobs/pairs/row_store.h"
 
-/* Marks the rows that have terms but no vector. */
-cog_status short_pairs_mark(struct pair_task *task, cog_error *error);
-/* Adds the pairs of marked rows with each other and with all other rows; the list stays sorted. */
+/* Adds the pairs of short rows with each other and with all other rows; the list stays sorted. */
 cog_status short_pairs_join(const struct pair_task *task, struct match_list *matches,
                             cog_error *error);
 /* The same for terms on disk. stores[1] is not used inside one collection. */

@@ -26,12 +26,12 @@ static void reset(void *tables) {
 static cog_status write(const void *tables, struct container_writer *writer, cog_error *error) {
     const struct columns_view *view = view_of_tables(tables);
     const struct clusters_view *clusters = &view->clusters;
-    const struct method_part parts[] = {
+    const struct container_part parts[] = {
         {SECTION_ORDER, clusters->order, clusters->groups * CLUSTER_GROUP, sizeof(uint32_t)},
         {SECTION_ENDS, clusters->ends, clusters->count, sizeof(uint32_t)},
         {SECTION_SHARES, clusters->shares, clusters->count, cluster_stride(clusters->bits)},
         {SECTION_GROUPS, view->words, columns_size_bytes(clusters->groups, clusters->bits), 1}};
-    return method_write(writer, parts, 4, error);
+    return container_writer_sections(writer, parts, 4, error);
 }
 
 /* The sizes of their sections tell the numbers of clusters and groups. */
@@ -44,11 +44,11 @@ static cog_status open(const struct container *container, const struct method_ro
     TRY(container_require(container, SECTION_ORDER, &order_view, error));
     size_t group_bytes = CLUSTER_GROUP * sizeof(uint32_t);
     size_t count = ends_view.size / sizeof(uint32_t), groups = order_view.size / group_bytes;
-    TRY(method_section(container, SECTION_ENDS, count, sizeof(uint32_t), &ends, error));
-    TRY(method_section(container, SECTION_ORDER, groups, group_bytes, &order, error));
-    TRY(method_section(container, SECTION_SHARES, count, cluster_stride(bits), &shares, error));
-    TRY(method_section(container, SECTION_GROUPS, columns_size_bytes(groups, bits), 1, &words,
-                       error));
+    TRY(container_array(container, SECTION_ENDS, count, sizeof(uint32_t), &ends, error));
+    TRY(container_array(container, SECTION_ORDER, groups, group_bytes, &order, error));
+    TRY(container_array(container, SECTION_SHARES, count, cluster_stride(bits), &shares, error));
+    TRY(container_array(container, SECTION_GROUPS, columns_size_bytes(groups, bits), 1, &words,
+                        error));
     ((struct bit_columns *)tables)->view = (struct columns_view){
         words, {order, ends, shares, count, groups, rows->signatures->rows, bits}};
     return COG_OK;

@@ -40,17 +40,19 @@ struct gather {
     size_t table_count, row_count, words;
 };
 
-/* planes[i] holds bit i of up to 64 rows. */
-static void make_planes(const struct gather *gather, size_t first, size_t count, uint64_t *planes) {
+/* planes[i] holds bit i of up to 64 rows from `first` on; returns their number. */
+static size_t make_planes(const struct gather *gather, size_t first, uint64_t *planes) {
+    const size_t left = gather->row_count - first, count = left < BLOCK ? left : BLOCK;
     for (size_t w = 0; w < gather->words; w++) {
         for (size_t r = 0; r < BLOCK; r++)
             planes[w * BLOCK + r] =
                 r < count ? row_word(row_space_row(gather->space, first + r), w) : 0;
         transpose_bits(planes + w * BLOCK);
     }
+    return count;
 }
 
-/* keys[r]: the bits from `first_bit` on of permuted row r of a block, zeros behind the last. */
+/* keys[r]: the bits from `first_bit` on of permuted row r of a block, zeros after the last. */
 static void permuted_word(const struct bit_permutation *permutation, const uint64_t *planes,
                           unsigned first_bit, uint64_t *keys) {
     for (unsigned i = 0; i < BLOCK; i++) {
@@ -67,9 +69,7 @@ static cog_status gather_blocks(void *context, unsigned worker, size_t begin, si
     const struct gather *gather = context;
     uint64_t planes[HAMMING_MAX_BITS], keys[BLOCK];
     for (size_t block = begin; block < end; block++) {
-        size_t first = block * BLOCK, left = gather->row_count - first;
-        size_t count = left < BLOCK ? left : BLOCK;
-        make_planes(gather, first, count, planes);
+        const size_t first = block * BLOCK, count = make_planes(gather, first, planes);
         for (size_t t = 0; t < gather->table_count; t++) {
             permuted_word(&gather->permutations[t], planes, 0, keys);
             memcpy(gather->tables[t].keys + first, keys, count * sizeof *keys);
@@ -120,9 +120,7 @@ static cog_status gather_rows(void *context, unsigned worker, size_t begin, size
     const struct gather *gather = &rows->gather;
     uint64_t planes[HAMMING_MAX_BITS], keys[BLOCK];
     for (size_t block = begin; block < end; block++) {
-        size_t first = block * BLOCK, left = gather->row_count - first;
-        size_t count = left < BLOCK ? left : BLOCK;
-        make_planes(gather, first, count, planes);
+        const size_t first = block * BLOCK, count = make_planes(gather, first, planes);
         for (size_t t = 0; t < gather->table_count; t++) {
             const struct bit_permutation *permutation = &gather->permutations[t];
             for (unsigned at = 0; at < permutation->bits; at += BLOCK) {

@@ -129,8 +129,8 @@ static cog_status open_array(struct bucket_index *index, const struct container 
     size_t total = 0;
     for (unsigned i = 0; i < index->count; i++)
         total += array_of(&index->tables[i], array).bytes;
-    TRY(method_section(container, array_of(&index->tables[0], array).section, total, 1, &data,
-                       error));
+    TRY(container_array(container, array_of(&index->tables[0], array).section, total, 1, &data,
+                        error));
     uint8_t *own = (uint8_t *)(uintptr_t)data;
     for (unsigned i = 0; i < index->count; i++) {
         struct bucket_table *table = &index->tables[i];
@@ -154,17 +154,17 @@ cog_status bucket_index_open(struct bucket_index *index, const struct container 
     struct bucket_table *first = &index->tables[0];
     if (tables > TABLES_MAX || (bits != 64 && bits != 128))
         return bucket_index_damaged(container, error);
-    TRY(method_section(container, SECTION_BUCKETS_SHAPE, shape_bytes(tables), 1, &shape, error));
+    TRY(container_array(container, SECTION_BUCKETS_SHAPE, shape_bytes(tables), 1, &shape, error));
     if (!restore_shape(index, shape, bits))
         return bucket_index_damaged(container, error);
     for (int array = 0; array < TABLE_ARRAYS; array++)
         TRY(open_array(index, container, array, error));
-    TRY(method_section(container, SECTION_RANKS, (size_t)1 << first->header_bits,
-                       sizeof *first->ranks, &ranks, error));
-    TRY(method_section(container, SECTION_ENTRIES, rows->entry_count, sizeof *rows->entries,
-                       &entries, error));
-    TRY(method_section(container, SECTION_GROUPS, rows->group_words, sizeof *rows->groups, &groups,
-                       error));
+    TRY(container_array(container, SECTION_RANKS, (size_t)1 << first->header_bits,
+                        sizeof *first->ranks, &ranks, error));
+    TRY(container_array(container, SECTION_ENTRIES, rows->entry_count, sizeof *rows->entries,
+                        &entries, error));
+    TRY(container_array(container, SECTION_GROUPS, rows->group_words, sizeof *rows->groups, &groups,
+                        error));
     first->ranks = (uint32_t *)(uintptr_t)ranks;
     rows->entries = (uint32_t *)(uintptr_t)entries;
     rows->groups = (uint32_t *)(uintptr_t)groups;

@@ -108,10 +108,10 @@ static cog_status open_learned(struct psm_learned *learned, const struct contain
     struct bytes_view all;
     bool has_all = container_find(container, SECTION_BOUNDS, &all);
     const void *bounds = NULL, *numbers = NULL;
-    TRY(method_section(container, has_all ? SECTION_BOUNDS : SECTION_OWN_BOUNDS,
-                       has_all ? sizeof learned->bounds : own_bytes, 1, &bounds, error));
-    TRY(method_section(container, SECTION_QUANTILES, VOLATILITY_QUANTILES + 1, sizeof(double),
-                       &numbers, error));
+    TRY(container_array(container, has_all ? SECTION_BOUNDS : SECTION_OWN_BOUNDS,
+                        has_all ? sizeof learned->bounds : own_bytes, 1, &bounds, error));
+    TRY(container_array(container, SECTION_QUANTILES, VOLATILITY_QUANTILES + 1, sizeof(double),
+                        &numbers, error));
     const double *quantiles = numbers;
     for (unsigned header = 0; header <= BUCKET_HEADER_BITS_MAX; header++)
         memcpy(learned->bounds[header],

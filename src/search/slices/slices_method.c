@@ -37,10 +37,10 @@ static void reset(void *tables) {
 
 static cog_status write(const void *tables, struct container_writer *writer, cog_error *error) {
     const struct slices_view *view = &((const struct slice_lists *)tables)->view;
-    const struct method_part parts[] = {
+    const struct container_part parts[] = {
         {SECTION_OFFSETS, view->offsets, slice_layout_offsets(&view->layout), sizeof(uint32_t)},
         {SECTION_POSTINGS, view->postings, view->layout.count * view->rows, sizeof(uint32_t)}};
-    return method_write(writer, parts, 2, error);
+    return container_writer_sections(writer, parts, 2, error);
 }
 
 /* The number of offsets tells the number of slices, and that their widths. */
@@ -64,10 +64,10 @@ static cog_status open(const struct container *container, const struct method_ro
         return error_set(error, COG_ERR_FORMAT,
                          "%s: %zu bytes of offsets are no slices of %u bits; build the index again",
                          container->path, section.size, signatures->bits);
-    TRY(method_section(container, SECTION_OFFSETS, slice_layout_offsets(&layout), sizeof(uint32_t),
-                       &offsets, error));
-    TRY(method_section(container, SECTION_POSTINGS, (uint64_t)layout.count * signatures->rows,
-                       sizeof(uint32_t), &postings, error));
+    TRY(container_array(container, SECTION_OFFSETS, slice_layout_offsets(&layout), sizeof(uint32_t),
+                        &offsets, error));
+    TRY(container_array(container, SECTION_POSTINGS, (uint64_t)layout.count * signatures->rows,
+                        sizeof(uint32_t), &postings, error));
     ((struct slice_lists *)tables)->view =
         (struct slices_view){layout, signatures->rows, offsets, postings};
     return COG_OK;

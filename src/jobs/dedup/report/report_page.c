@@ -243,25 +243,34 @@ static void put_identical(struct page *page, const void *context, size_t i) {
     put_number(page, cluster->listed - near);
 }
 
+struct column {
+    const char *name;
+    void (*put)(struct page *page, const void *context, size_t i);
+};
+
+static void put_columns(struct page *page, const struct column *columns, size_t column_count,
+                        size_t count, const struct listing *listing) {
+    for (size_t i = 0; i < column_count; i++) {
+        if (i)
+            put_text(page, ",\n");
+        put_array(page, columns[i].name, count, listing, columns[i].put);
+    }
+}
+
 static void put_documents(struct page *page, const struct listing *listing) {
-    size_t count = listing->choice->document_count;
+    static const struct column of_documents[] = {{"row", put_row},
+                                                 {"id", put_id},
+                                                 {"terms", put_members},
+                                                 {"bytes", put_bytes},
+                                                 {"similarity", put_similarity}};
+    static const struct column of_clusters[] = {
+        {"size", put_size}, {"listed", put_listed}, {"identical", put_identical}};
     put_text(page, ",\"documents\":{");
-    put_array(page, "row", count, listing, put_row);
-    put_text(page, ",\n");
-    put_array(page, "id", count, listing, put_id);
-    put_text(page, ",\n");
-    put_array(page, "terms", count, listing, put_members);
-    put_text(page, ",\n");
-    put_array(page, "bytes", count, listing, put_bytes);
-    put_text(page, ",\n");
-    put_array(page, "similarity", count, listing, put_similarity);
+    put_columns(page, of_documents, sizeof of_documents / sizeof *of_documents,
+                listing->choice->document_count, listing);
     put_text(page, "},\n\"clusters\":{");
-    count = listing->choice->cluster_count;
-    put_array(page, "size", count, listing, put_size);
-    put_text(page, ",\n");
-    put_array(page, "listed", count, listing, put_listed);
-    put_text(page, ",\n");
-    put_array(page, "identical", count, listing, put_identical);
+    put_columns(page, of_clusters, sizeof of_clusters / sizeof *of_clusters,
+                listing->choice->cluster_count, listing);
     put_text(page, "}");
 }
 

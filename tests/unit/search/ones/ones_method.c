@@ -52,10 +52,10 @@ static cog_status build(const struct method_build *asked, void *tables, cog_erro
 static cog_status open(const struct container *container, const struct method_rows *rows,
                        void *tables, cog_error *error) {
     const void *order = NULL, *starts = NULL;
-    TRY(method_section(container, SECTION_ORDER, rows->signatures->rows, sizeof(uint32_t), &order,
-                       error));
-    TRY(method_section(container, SECTION_STARTS, rows->signatures->bits + 2, sizeof(uint32_t),
-                       &starts, error));
+    TRY(container_array(container, SECTION_ORDER, rows->signatures->rows, sizeof(uint32_t), &order,
+                        error));
+    TRY(container_array(container, SECTION_STARTS, rows->signatures->bits + 2, sizeof(uint32_t),
+                        &starts, error));
     *(struct ones *)tables =
         (struct ones){order, starts, NULL, rows->signatures->rows, rows->signatures->bits};
     return COG_OK;
@@ -78,10 +78,10 @@ static cog_status check(const void *tables, const struct method_rows *rows, cog_
 
 static cog_status write(const void *tables, struct container_writer *writer, cog_error *error) {
     const struct ones *ones = tables;
-    const struct method_part parts[] = {
+    const struct container_part parts[] = {
         {SECTION_ORDER, ones->order, ones->rows, sizeof(uint32_t)},
         {SECTION_STARTS, ones->starts, (size_t)ones->bits + 2, sizeof(uint32_t)}};
-    return method_write(writer, parts, 2, error);
+    return container_writer_sections(writer, parts, 2, error);
 }
 
 /* Looks at rows whose number of ones is `apart` from the query's, for apart = 0, 1, ... */
