@@ -139,12 +139,12 @@ COG_API void cog_abandon_outputs(void);
 typedef struct cog_report cog_report;
 COG_API cog_status cog_report_create(cog_report **report, cog_error *error);
 COG_API void cog_report_free(cog_report *report);
-/* The whole report as a JSON object, an empty one when memory is out. Owned by the report, valid
+/* The whole report as a JSON object, an empty one when memory ran out. Owned by the report, valid
  * until it changes or is freed. */
 COG_API const char *cog_report_json(cog_report *report);
 /* The same into a file that appears whole or not at all; "-" is standard output. */
 COG_API cog_status cog_report_write(cog_report *report, const char *path, cog_error *error);
-/* A number of the report by name; 0 where there is none. */
+/* A number of the report by name; 0 if there is none. */
 COG_API double cog_report_number(const cog_report *report, const char *name);
 COG_API size_t cog_report_notice_count(const cog_report *report);
 COG_API const char *cog_report_notice(const cog_report *report, size_t index);
@@ -304,7 +304,7 @@ typedef struct cog_sign_options {
  * frequency, minhash sets of word 3-grams. */
 COG_API void cog_sign_options_init(cog_sign_options *options, cog_signature_kind kind);
 
-/* Signs one text after another; one a thread. statistics (NULL where the weights need none) is
+/* Signs one text after another; one per thread. statistics (NULL if the weights need none) is
  * borrowed for the signer's life. */
 typedef struct cog_signer cog_signer;
 COG_API cog_status cog_signer_create(const cog_sign_options *options,
@@ -651,7 +651,7 @@ COG_API cog_status cog_evaluate_signatures(cog_documents *documents,
                                            const cog_run_options *run, cog_signature_error *results,
                                            cog_report *report, cog_error *error);
 
-/* How good lists of neighbours are beside the true ones. */
+/* How good lists of neighbours are, compared with the true ones. */
 typedef struct cog_neighbour_quality {
     size_t queries; /* of the truth */
     size_t k;

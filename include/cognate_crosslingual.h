@@ -115,7 +115,7 @@ COG_API cog_status cog_documents_project(cog_documents *documents, const cog_lex
 COG_API cog_status cog_searcher_project(cog_searcher *searcher, const cog_lexicon *lexicon,
                                         const cog_projection_options *options, cog_error *error);
 /* How documents of another language were projected into an index, `number` counting from 0; false
- * behind the last. *from is the code of that language; *record has the language of the index, the
+ * after the last. *from is the code of that language; *record has the language of the index, the
  * checksum of the lexicon and the options, such as "en 03fd9c1e5a7b2468 to-given-from keep s,es,n".
  * Both belong to the index, until it changes. */
 COG_API bool cog_index_lexicon(const cog_index *index, size_t number, const char **from,

@@ -20,7 +20,7 @@ typedef struct cog_word_match {
 } cog_word_match;
 
 /* The words that two documents of one language have in common, by their ids in `documents`, or the
- * second in `against` where that is not NULL; ids NULL: the first document of each. Weights are
+ * second in `against` if that is not NULL; ids NULL: the first document of each. Weights are
  * those of cog_pairs_find. The words stand behind the matches: cog_free(*matches) frees both. */
 COG_API cog_status cog_pairs_explain(cog_documents *documents, cog_documents *against,
                                      const char *const ids[2], const cog_sign_options *options,

@@ -53,7 +53,7 @@ COG_API cog_status cog_index_build_signatures(const cog_signatures *signatures,
 /* Writes a copy into a folder that holds no index yet: all of it or nothing. */
 COG_API cog_status cog_index_save(const cog_index *index, const char *folder, cog_error *error);
 /* The same in two steps, around the work. A claim refuses what cog_index_save would, makes the
- * folder where there is none, and locks it: meanwhile nobody else builds there. */
+ * folder if there is none, and locks it: meanwhile nobody else builds there. */
 typedef struct cog_index_claim cog_index_claim;
 COG_API cog_status cog_index_claim_folder(const char *folder, cog_index_claim **claim,
                                           cog_error *error);
@@ -128,14 +128,14 @@ COG_API void cog_index_describe(const cog_index *index, cog_index_info *info);
 /* How the documents were signed; false for an index of signatures. Its texts are owned by the
  * index. */
 COG_API bool cog_index_sign_options(const cog_index *index, cog_sign_options *options);
-/* COG_ERR_USAGE, naming the first difference, where the index was made otherwise. */
+/* COG_ERR_USAGE, naming the first difference, if the index was made differently. */
 COG_API cog_status cog_index_expect(const cog_index *index, const cog_sign_options *options,
                                     cog_error *error);
 /* The id of a row (rows count through all segments, removed ones too). Not zero-terminated; owned
  * by the index, valid until it changes. *size is 0, and the result NULL, where rows have no ids but
  * their numbers. */
 COG_API const char *cog_index_id(const cog_index *index, uint32_t row, size_t *size);
-/* The row of an id that can be found; false where there is none. O(segments); O(rows) of segments
+/* The row of an id that can be found; false if there is none. O(segments); O(rows) of segments
  * that were written before they had tables of ids. */
 COG_API bool cog_index_find(const cog_index *index, const char *id, size_t id_size, uint32_t *row);
 
@@ -184,7 +184,7 @@ COG_API size_t cog_hits_read(const cog_hits *hits, size_t first, size_t count, c
 COG_API size_t cog_hits_first(const cog_hits *hits, uint32_t query);
 COG_API size_t cog_hits_queries(const cog_hits *hits);
 COG_API bool cog_hits_are_estimates(const cog_hits *hits);
-/* The id of a query, as cog_index_id tells that of a row; owned by the hits. */
+/* The id of a query, as cog_index_id returns that of a row; owned by the hits. */
 COG_API const char *cog_hits_query_id(const cog_hits *hits, uint32_t query, size_t *size);
 /* The index that was searched. */
 COG_API const cog_index *cog_hits_index(const cog_hits *hits);

@@ -29,7 +29,7 @@ static void block_free(struct column_block *block) {
     free(block);
 }
 
-/* A column whose buffer 1 has `bytes` bytes; NULL if memory is out. */
+/* A column whose buffer 1 has `bytes` bytes; NULL if memory ran out. */
 static void *add_column(struct arrow_table *table, const char *name, const char *format,
                         size_t bytes) {
     struct column_block *block = table->out_of_memory ? NULL : block_create(bytes);

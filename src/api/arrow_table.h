@@ -36,12 +36,12 @@ double *arrow_table_double(struct arrow_table *table, const char *name);
 uint8_t *arrow_table_bytes(struct arrow_table *table, const char *name, size_t width);
 /* A bit per row, all 0. */
 uint8_t *arrow_table_bool(struct arrow_table *table, const char *name);
-/* Texts, which are appended row by row; NULL if memory is out. */
+/* Texts, which are appended row by row; NULL if memory ran out. */
 struct arrow_table_column *arrow_table_text(struct arrow_table *table, const char *name);
 void arrow_table_append(struct arrow_table *table, struct arrow_table_column *column,
                         struct bytes_view text);
 /* Lists of numbers, `items` of them in all: the list of row r is items[offsets[r]] up to
- * items[offsets[r + 1]]; offsets[0] is 0. Both are NULL if memory is out. */
+ * items[offsets[r + 1]]; offsets[0] is 0. Both are NULL if memory ran out. */
 struct arrow_list {
     int32_t *offsets;
     int64_t *items;
@@ -52,6 +52,6 @@ void arrow_table_set_null(struct arrow_table *table, size_t row);
 
 /* Releases the columns of a table that will not be finished. */
 void arrow_table_discard(struct arrow_table *table);
-/* Hands the columns over to the stream, or releases them if memory was out. */
+/* Hands the columns over to the stream, or releases them if memory ran out. */
 cog_status arrow_table_finish(struct arrow_table *table, struct ArrowArrayStream *stream,
                               cog_error *error);

@@ -24,7 +24,7 @@ cog_status cog_sign(cog_documents *documents, const cog_sign_options *options,
     return status;
 }
 
-/* Moves the rows of `size` bytes that lie one behind the other to their positions; rows of skipped
+/* Moves the rows of `size` bytes that lie one after the other to their positions; rows of skipped
  * documents become zeros. */
 static void spread_rows(void *memory, size_t size, size_t rows, const uint64_t *skipped,
                         size_t skipped_count) {

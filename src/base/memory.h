@@ -103,7 +103,7 @@ struct buffer {
     size_t capacity;
 };
 
-/* Makes room for `extra` more bytes; false if memory is out, and then the buffer is unchanged. */
+/* Makes room for `extra` more bytes; false if memory ran out, and then the buffer is unchanged. */
 bool buffer_reserve(struct buffer *buffer, size_t extra);
 bool buffer_append(struct buffer *buffer, const void *data, size_t size);
 bool buffer_append_text(struct buffer *buffer, const char *text);

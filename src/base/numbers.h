@@ -9,7 +9,7 @@
 
 /* ---- As text --------------------------------------------------------------------------------- */
 
-/* The locale "C", for formatting between two calls of uselocale; 0 where memory was out. */
+/* The locale "C", for formatting between two calls of uselocale; 0 if memory ran out. */
 locale_t number_locale(void);
 
 /* Reads a field that is a number from end to end, and not a NaN. */

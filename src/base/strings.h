@@ -10,7 +10,7 @@
 /* ---- Code points ----------------------------------------------------------------------------- */
 
 /* Decodes the code point at text[0 .. left), left > 0, and returns its bytes (1 to 4). A sequence
- * that the text cuts short is one byte of U+FFFD, so that nothing is read behind the end. */
+ * that the text cuts short is one byte of U+FFFD, so that nothing is read after the end. */
 static inline size_t utf8_decode(const char *text, size_t left, uint32_t *code_point) {
     const unsigned char *byte = (const unsigned char *)text;
     uint32_t lead = byte[0];
@@ -80,7 +80,7 @@ static inline int utf8_is_start(char byte) {
 /* ---- Escaped text ---------------------------------------------------------------------------- */
 
 /* Appends text for a TSV field: tab, newline, carriage return and backslash become two characters.
- * False when memory is out, as for the next two functions. */
+ * False when memory ran out, as for the next two functions. */
 bool escape_append(struct buffer *buffer, struct bytes_view text);
 /* Undoes that; any other backslash stands for itself. The buffer then holds the one text. */
 bool unescape_into(struct buffer *buffer, struct bytes_view escaped);

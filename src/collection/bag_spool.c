@@ -141,7 +141,7 @@ static char *pack_document(char *to, struct bytes_view id, const struct bag_view
     return put(to, id.data, id.size);
 }
 
-/* Packs a batch into spool->packed; false if memory is out. */
+/* Packs a batch into spool->packed; false if memory ran out. */
 static bool pack_batch(struct bag_spool *spool, const struct buffer *batch) {
     buffer_reset(&spool->packed);
     if (!buffer_reserve(&spool->packed, batch->size))

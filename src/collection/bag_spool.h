@@ -14,7 +14,7 @@ struct bag_spool;
 cog_status bag_spool_create(const char *beside, struct bag_spool **spool, cog_error *error);
 void bag_spool_free(struct bag_spool *spool);
 
-/* Encodes one document behind the others in `batch`; false when memory is out. */
+/* Encodes one document after the others in `batch`; false when memory ran out. */
 bool bag_spool_encode(struct buffer *batch, struct bytes_view id, const struct bag_view *bag);
 /* Appends a batch. After a failed write the spool is lost, and further writes do nothing. */
 void bag_spool_write(struct bag_spool *spool, const struct buffer *batch);
@@ -28,9 +28,9 @@ void bag_spool_rewind(struct bag_spool *spool);
 /* Reads from the batch that has this document, counted from 0; returns the number of the batch's
  * first document. */
 size_t bag_spool_seek(struct bag_spool *spool, size_t row);
-/* The next documents, as they were encoded; *end with an empty batch behind the last. */
+/* The next documents, as they were encoded; *end with an empty batch after the last. */
 cog_status bag_spool_read(struct bag_spool *spool, struct buffer *batch, bool *end,
                           cog_error *error);
-/* Takes the document at *at of a batch and moves *at behind it. Views lie in the batch. */
+/* Takes the document at *at of a batch and moves *at past it. Views lie in the batch. */
 void bag_spool_decode(const struct buffer *batch, size_t *at, struct bytes_view *id,
                       struct bag_view *bag);

@@ -70,13 +70,13 @@ cog_status corpus_add(struct corpus *corpus, struct bytes_view id, const struct 
 cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog_error *error);
 void corpus_free(struct corpus *corpus);
 struct bytes_view corpus_id(const struct corpus *corpus, size_t row);
-/* The row of an id; false where there is none. Not after rows were taken out. */
+/* The row of an id; false if there is none. Not after rows were taken out. */
 bool corpus_find(const struct corpus *corpus, struct bytes_view id, uint32_t *row);
 struct bag_view corpus_bag(const struct corpus *corpus, size_t row);
 uint64_t corpus_memory_bytes(const struct corpus *corpus);
 
 /* Replaces all rows by the next documents of a spool, of `most` terms together or a few more; none
- * behind the last. The rows have no ids. */
+ * after the last. The rows have no ids. */
 cog_status corpus_next_spooled(struct corpus *corpus, struct bag_spool *spool, size_t most,
                                cog_error *error);
 

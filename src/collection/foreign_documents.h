@@ -1,6 +1,6 @@
 /* Documents of another language than that of a job's terms: a collection with a lexicon.
  *
- * Whoever reads such a collection (ingest.h) gets bags over terms of the lexicon's target language.
+ * A reader of such a collection (ingest.h) gets bags over terms of the lexicon's target language.
  * A document that names the target language as its own is not projected: collections may mix the
  * two. The lexicon is borrowed for the life of the collection. */
 #pragma once
@@ -17,7 +17,7 @@ struct foreign_documents {
      * such as "en 03fd9c1e5a7b2468 to-given-from keep s,es,n,en,e". */
     char *fingerprint;
 };
-/* k1 and b of the options do not count: they belong to whoever weighs the documents. */
+/* k1 and b of the options do not count: they belong to the code that weighs the documents. */
 cog_status foreign_documents_create(const struct lexicon *lexicon,
                                     const cog_projection_options *options,
                                     struct foreign_documents **foreign, cog_error *error);

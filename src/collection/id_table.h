@@ -16,7 +16,7 @@ typedef struct bytes_view id_of_row(const void *context, uint32_t row);
 cog_status id_table_add(struct id_table *table, struct bytes_view id, uint32_t row,
                         id_of_row *id_of, const void *context, bool *added, uint32_t *existing,
                         cog_error *error);
-/* The row of an id; false where there is none. */
+/* The row of an id; false if there is none. */
 bool id_table_find(const struct id_table *table, struct bytes_view id, id_of_row *id_of,
                    const void *context, uint32_t *row);
 uint64_t id_table_memory_bytes(const struct id_table *table);

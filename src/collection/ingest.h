@@ -29,7 +29,7 @@ void documents_close(cog_documents *documents);
 
 /* A document in a worker's hands. Views are valid until the worker's next call. */
 struct ingested {
-    const struct document *document; /* NULL behind the last of a batch */
+    const struct document *document; /* NULL after the last of a batch */
     uint64_t record;                 /* number of the record in the input, bad ones counted */
     /* In order, with repetitions; NULL if none were wanted; empty for a projected document. */
     struct term_list *terms;
@@ -91,7 +91,7 @@ cog_status ingest_open_raw(cog_documents *documents, size_t result_bytes, const 
                            const cog_run_options *run, cog_report *report, struct ingest **ingest,
                            cog_error *error);
 /* Before the run: gives only these records, whose numbers rise. The others are not parsed, and what
- * stands behind the last is not read. The numbers are borrowed. */
+ * stands after the last is not read. The numbers are borrowed. */
 void ingest_only(struct ingest *ingest, const uint64_t *records, size_t count);
 /* Accepts NULL. */
 void ingest_close(struct ingest *ingest);

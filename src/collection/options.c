@@ -125,7 +125,7 @@ cog_status options_signature(const cog_signature_options *options,
     return signature_options_check(signature, error);
 }
 
-/* Named to come behind the settings of terms: if those differ, they are the difference to report.
+/* Named to come after the settings of terms: if those differ, they are the difference to report.
  */
 static const char versions_key[] = "versions of text libraries";
 

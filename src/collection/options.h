@@ -54,6 +54,6 @@ struct cog_statistics {
     uint64_t state;        /* names these counts if they do not change any more; else 0 */
 };
 
-/* COG_ERR_USAGE naming the first difference where the statistics' terms were made otherwise. */
+/* COG_ERR_USAGE naming the first difference if the statistics' terms were made differently. */
 cog_status options_check_statistics(const cog_term_options *options,
                                     const struct cog_statistics *statistics, cog_error *error);

@@ -225,7 +225,7 @@ static cog_status load_state(struct work_folder *folder, bool resume, cog_error 
     return status;
 }
 
-/* What a stopped job wrote behind its last commit does not count. */
+/* What a stopped job wrote after its last commit does not count. */
 static cog_status cut_files(const struct work_folder *folder, size_t row_bytes, cog_error *error) {
     const struct {
         int descriptor;

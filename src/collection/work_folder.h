@@ -43,5 +43,5 @@ bool work_folder_is_due(const struct work_folder *folder);
 /* Syncs the files and makes the progress visible. */
 cog_status work_folder_commit(struct work_folder *folder, const struct work_progress *progress,
                               cog_error *error);
-/* The path of a file in the folder; free() it. NULL if memory is out. */
+/* The path of a file in the folder; free() it. NULL if memory ran out. */
 char *work_folder_file(const struct work_folder *folder, const char *name);

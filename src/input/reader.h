@@ -76,7 +76,7 @@ struct reader_options {
 void reader_options_init(struct reader_options *options);
 
 struct reader;
-/* What a worker needs to parse (JSON parser, decoded text); one a thread. */
+/* What a worker needs to parse (JSON parser, decoded text); one per thread. */
 struct record_parser;
 /* A raw record. */
 struct record {

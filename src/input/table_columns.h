@@ -1,6 +1,6 @@
 /* Columns of csv and tsv files: which of them hold text, id, language and a further field.
  *
- * Columns are named by the header row, or by their numbers, from 1, where there is none. */
+ * Columns are named by the header row, or by their numbers, from 1, if there is none. */
 #pragma once
 
 #include "input/input_files.h"

@@ -20,6 +20,6 @@ const char *method_name(cog_method method);
 cog_status method_take_knobs(cog_method *method, const cog_knobs *knobs, unsigned use,
                              cog_error *error);
 
-/* The number-th method that a program adds, from 0 on; NULL behind the last. The library's own
+/* The number-th method that a program adds, from 0 on; NULL after the last. The library's own
  * function knows none; a program that defines it takes its place. */
 const struct search_method *method_linked_in(size_t number);

@@ -142,7 +142,7 @@ static bool json_notices(struct buffer *json, const cog_report *report) {
     return done && buffer_append_text(json, report->notice_count ? "\n  ]\n}\n" : "]\n}\n");
 }
 
-/* NULL when memory is out. */
+/* NULL when memory ran out. */
 static const char *report_as_json(cog_report *report) {
     struct buffer *json = &report->json;
     buffer_reset(json);

@@ -39,7 +39,7 @@ cog_status signer_create(const struct signature_options *options, struct signer 
 void signer_free(struct signer *signer);
 const struct signature_options *signer_options(const struct signer *signer);
 
-/* Scratch memory; one a thread. */
+/* Scratch memory; one per thread. */
 struct signer_workspace;
 cog_status signer_workspace_create(const struct signer *signer, struct signer_workspace **workspace,
                                    cog_error *error);

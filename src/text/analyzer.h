@@ -79,7 +79,7 @@ cog_status analyzer_run(struct analyzer *analyzer, struct bytes_view text,
 
 /* The versions of the libraries and tables that decide which terms a text has under these options,
  * such as "icu 72 unicode 15.0 stemmer 5c3a91d2": ICU always, stemmer, stop words, elisions
- * and language detector where they are used. The first three have no version numbers and are named
+ * and language detector if they are used. The first three have no version numbers and are named
  * by hashes of what they do. Costs less than a millisecond. */
 enum { TEXT_VERSIONS_BYTES = 160 };
 void text_versions(const struct term_options *options, char versions[TEXT_VERSIONS_BYTES]);
@@ -136,7 +136,7 @@ cog_status term_list_join_short(struct term_list *list, unsigned n, cog_error *e
 /* Every run of white space becomes one space, at the ends nothing; in place. The places of the
  * bytes (may be NULL) move with them. */
 void char_terms_squeeze(struct buffer *folded, struct text_place *places);
-/* Adds every n neighbouring characters; all of them where there are fewer, nothing where there are
+/* Adds every n neighbouring characters; all of them if there are fewer, nothing if there are
  * none. places: of the bytes, if the list wants places. */
 cog_status char_terms_add(struct bytes_view folded, const struct text_place *places, unsigned n,
                           struct term_list *list, cog_error *error);

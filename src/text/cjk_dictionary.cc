@@ -133,7 +133,7 @@ size_t invent(uint64_t *state, uint16_t *letters) {
     return count;
 }
 
-/* Random letters, and words of the dictionary behind each other as texts have them. */
+/* Random letters, and words of the dictionary after each other as texts have them. */
 bool check(const cjk_dictionary *dictionary) {
     constexpr int texts = 300;
     UErrorCode code = U_ZERO_ERROR;

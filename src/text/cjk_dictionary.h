@@ -26,7 +26,8 @@ static inline bool cjk_is_letter(uint32_t c) {
            (c >= 0x30a1 && c <= 0x30fa) || c == 0x30fc || (c >= 0x3400 && c <= 0x4dbf);
 }
 
-/* NULL if ICU has no such dictionary, memory is out, or the check failed. Threads may call at once.
+/* NULL if ICU has no such dictionary, memory ran out, or the check failed. Threads may call at
+ * once.
  */
 const struct cjk_dictionary *cjk_dictionary_get(void);
 

@@ -20,6 +20,6 @@ struct code_scanner {
 /* Begins valid UTF-8, borrowed until its last batch. want_places: batches have the places of their
  * tokens in the text. */
 void code_scanner_start(struct code_scanner *scanner, struct bytes_view text, bool want_places);
-/* The next tokens, valid until the next call; NULL behind the last. */
+/* The next tokens, valid until the next call; NULL after the last. */
 cog_status code_scanner_next(struct code_scanner *scanner, const struct token_batch **batch,
                              cog_error *error);

@@ -29,6 +29,6 @@ size_t hard_runs_memory_bytes(void);
 /* Begins a stretch of text. The caller keeps its bytes until hard_runs_next has given its last
  * words. */
 void hard_runs_start(struct hard_runs *runs, struct bytes_view stretch);
-/* Puts the next words into the batch; none are there behind the last. */
+/* Puts the next words into the batch; none are there after the last. */
 cog_status hard_runs_next(struct hard_runs *runs, struct word_segmenter *segmenter,
                           struct token_batch *batch, cog_error *error);

@@ -15,7 +15,7 @@ enum { TEXT_BLOCK_BYTES = 64 };
 struct token_span {
     uint32_t begin, end;
 };
-/* Readable bytes behind the last token of a batch. */
+/* Readable bytes after the last token of a batch. */
 enum { TOKEN_SLACK_BYTES = 32 };
 
 struct text_kernels {

@@ -149,7 +149,7 @@ void text_scanner_start(struct text_scanner *scanner, struct bytes_view text) {
         hard_runs_start(scanner->runs, view_of(text.data, 0));
 }
 
-/* The next words of the stretch that needs ICU. NULL behind the last. */
+/* The next words of the stretch that needs ICU. NULL after the last. */
 static cog_status next_hard(struct text_scanner *scanner, const struct token_batch **batch,
                             cog_error *error) {
     if (scanner->segmenter.origins)
@@ -306,7 +306,7 @@ static bool is_mark(UChar32 c) {
            u_hasBinaryProperty(c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT);
 }
 
-/* Drops the marks of a run behind the first MARKS_MAX: sorting a run takes quadratic time, and no
+/* Drops the marks of a run after the first MARKS_MAX: sorting a run takes quadratic time, and no
  * letter of any language has as many. Returns the units that are left. */
 static int32_t limit_marks(UChar *units, int32_t count) {
     enum { MARKS_MAX = 64 };

@@ -30,7 +30,7 @@ struct text_place {
 struct text_origins;
 
 /* Tokens on their way to the terms: folded bytes, and where in them the tokens are. Spans may
- * overlap (bigrams). `bytes` has TOKEN_SLACK_BYTES of capacity behind the last token, so that keys
+ * overlap (bigrams). `bytes` has TOKEN_SLACK_BYTES of capacity after the last token, so that keys
  * are loaded without a look at sizes. */
 struct token_batch {
     struct buffer bytes;
@@ -82,7 +82,7 @@ cog_status word_segmenter_init(struct word_segmenter *segmenter, cog_error *erro
 void word_segmenter_release(struct word_segmenter *segmenter);
 /* Begins valid UTF-8 of any size, borrowed until its last batch. */
 void word_segmenter_start(struct word_segmenter *segmenter, struct bytes_view text);
-/* The next words, valid until the next call; NULL behind the last. */
+/* The next words, valid until the next call; NULL after the last. */
 cog_status word_segmenter_next(struct word_segmenter *segmenter, const struct token_batch **batch,
                                cog_error *error);
 
@@ -111,7 +111,7 @@ void text_scanner_release(struct text_scanner *scanner);
 cog_status text_scanner_want_places(struct text_scanner *scanner, bool wanted, cog_error *error);
 /* Begins valid UTF-8, borrowed until its last batch. */
 void text_scanner_start(struct text_scanner *scanner, struct bytes_view text);
-/* The next tokens, valid until the next call; NULL behind the last. */
+/* The next tokens, valid until the next call; NULL after the last. */
 cog_status text_scanner_next(struct text_scanner *scanner, const struct token_batch **batch,
                              cog_error *error);
 /* Appends the folded text (FOLD_CHARS): white space of other than ASCII may be FOLD_WHITE. */

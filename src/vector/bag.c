@@ -75,7 +75,7 @@ static cog_status reserve_terms(struct bag_counter *counter, size_t needed, cog_
                  error);
 }
 
-/* The position of a term in the bag, a new one behind the last. */
+/* The position of a term in the bag, a new one after the last. */
 static inline cog_status take_position(struct bag_counter *counter, uint64_t hash, size_t *distinct,
                                        size_t *position, cog_error *error) {
     if (*distinct * 2 >= counter->slot_count)

@@ -4,7 +4,7 @@
  * different terms of two documents of a thousand terms are the same member with a probability of
  * 4e-9. Encoded, a set of 32 members or more takes 5 bytes and 1 bit per member and 32 bytes:
  * members stand in buckets by their upper 8 bits; a bit string tells the size of each bucket (one
- * set bit per member, one clear bit behind each bucket), and the lower 40 bits follow. Smaller
+ * set bit per member, one clear bit after each bucket), and the lower 40 bits follow. Smaller
  * sets take 6 bytes per member. Equal sets have equal bytes. */
 #pragma once
 

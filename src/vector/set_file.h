@@ -23,7 +23,7 @@ struct set_file {
 };
 
 size_t set_record_bytes(const struct set_row *row, size_t id_size);
-/* Appends a record to a batch that will be written at the end of the file; false if memory is out.
+/* Appends a record to a batch that will be written at the end of the file; false if memory ran out.
  */
 bool set_record_append(struct buffer *batch, const uint64_t *terms, size_t term_count,
                        const uint64_t *words, size_t word_count, struct bytes_view id);
@@ -54,7 +54,7 @@ struct set_cursor {
     struct loaded_sets sets;
 };
 /* Loads the sets of row `next`, or of the next one that is marked, and moves on: then it is the row
- * before `next`. *sets is NULL behind the last row. */
+ * before `next`. *sets is NULL after the last row. */
 cog_status set_cursor_next(struct set_cursor *cursor, const struct set_file *file,
                            const struct loaded_sets **sets, cog_error *error);
 void set_cursor_free(struct set_cursor *cursor);

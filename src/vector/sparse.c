@@ -15,7 +15,7 @@ void set_collection_free(struct set_collection *sets) {
     *sets = (struct set_collection){0};
 }
 
-/* Offsets of the listed rows laid end to end, and their columns; NULLs when memory is out. */
+/* Offsets of the listed rows laid end to end, and their columns; NULLs when memory ran out. */
 static bool select_rows(const uint64_t *offsets, const uint32_t *columns, const uint32_t *rows,
                         size_t count, uint64_t **new_offsets, uint32_t **new_columns) {
     *new_offsets = memory_array(count + 1, sizeof **new_offsets);

@@ -31,7 +31,7 @@ struct set_collection {
 void set_collection_free(struct set_collection *sets);
 
 /* Copies of the listed rows, in their order. *copy must be zeroed; the caller frees it. False when
- * memory is out. */
+ * memory ran out. */
 bool sparse_matrix_select(const struct sparse_matrix *matrix, const uint32_t *rows, size_t count,
                           struct sparse_matrix *copy);
 

@@ -22,7 +22,7 @@ enum compression compression_of_bytes(const char *data, size_t size);
 
 struct codec;
 
-/* NULL if the library cannot start, usually because memory is out. compression is not
+/* NULL if the library cannot start, usually because memory ran out. compression is not
  * COMPRESSION_NONE. */
 struct codec *compressor_create(enum compression compression);
 struct codec *decompressor_create(enum compression compression);

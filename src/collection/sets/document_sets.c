@@ -191,7 +191,7 @@ static cog_status commit(struct document_sets *sets, cog_error *error) {
     return work_folder_commit(sets->folder, &sets->progress, error);
 }
 
-/* The bad records of a batch as they stand, a line end behind each: to the output, or to the work
+/* The bad records of a batch as they stand, a line end after each: to the output, or to the work
  * folder, from where they are copied at the end. */
 static cog_status reject_records(struct reading *reading, const struct ingest_batch *records,
                                  cog_error *error) {

@@ -64,7 +64,7 @@ size_t set_batch_last_members(const struct set_batch *batch);
 /* Leaves out the documents whose mark is 0; none may have an id in the file. */
 void set_batch_select(struct set_batch *batch, const uint8_t *marks);
 void set_batch_free(struct set_batch *batch);
-/* Moves the documents of a batch, which is then empty, behind those of the file. */
+/* Moves the documents of a batch, which is then empty, to the end of the file. */
 cog_status document_sets_append(struct document_sets *sets, struct set_batch *batch,
                                 cog_error *error);
 

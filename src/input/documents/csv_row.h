@@ -41,5 +41,5 @@ struct csv_cursor {
 /* Of a row, whose line end is left out here. */
 struct csv_cursor csv_row_fields(struct bytes_view row, struct csv_form form);
 /* The next field; a quoted one with quotes inside is appended to `decoded`, in which the caller has
- * reserved the row's size. False behind the last field and on a problem. */
+ * reserved the row's size. False after the last field and on a problem. */
 bool csv_next_field(struct csv_cursor *cursor, struct buffer *decoded, struct bytes_view *field);

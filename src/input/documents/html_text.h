@@ -6,5 +6,5 @@
 
 #include "base/memory.h"
 
-/* The page is valid UTF-8. *text is valid until `out` changes; false when memory is out. */
+/* The page is valid UTF-8. *text is valid until `out` changes; false when memory ran out. */
 bool html_text(struct bytes_view page, struct buffer *out, struct bytes_view *text);

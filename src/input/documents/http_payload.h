@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-/* Buffers that are kept from payload to payload; NULL when memory is out. */
+/* Buffers that are kept from payload to payload; NULL when memory ran out. */
 struct payload_decoder;
 struct payload_decoder *payload_decoder_create(void);
 void payload_decoder_free(struct payload_decoder *decoder);

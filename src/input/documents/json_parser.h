@@ -33,7 +33,7 @@ enum { JSON_MAX_FIELDS = 4 };
 
 enum json_result { JSON_OK, JSON_INVALID, JSON_OUT_OF_MEMORY };
 
-/* NULL when memory is out. */
+/* NULL when memory ran out. */
 struct json_parser *json_parser_create(void);
 void json_parser_free(struct json_parser *parser);
 

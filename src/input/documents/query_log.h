@@ -26,7 +26,7 @@ const char *query_row_parse(struct bytes_view line, enum query_columns columns,
                             struct query_row *row);
 
 struct query_log;
-/* NULL when memory is out. */
+/* NULL when memory ran out. */
 struct query_log *query_log_create(void);
 void query_log_free(struct query_log *log);
 /* Takes a row, or keeps the bytes of a bad one. */

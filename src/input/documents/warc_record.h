@@ -24,7 +24,7 @@ const char *warc_scan_record(struct warc_scan *scan, const char *data, size_t si
 bool warc_is_document(struct bytes_view record);
 
 struct warc_parser;
-/* NULL when memory is out. */
+/* NULL when memory ran out. */
 struct warc_parser *warc_parser_create(void);
 void warc_parser_free(struct warc_parser *parser);
 

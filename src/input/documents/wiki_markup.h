@@ -13,9 +13,9 @@ struct wiki_stripper {
 
 /* *text is valid until the next call. Links to files, categories and media go with their captions:
  * by the names of the English and some other wikis, and by `namespaces`, a list made by
- * wiki_namespace_add, which may be empty. False when memory is out. */
+ * wiki_namespace_add, which may be empty. False when memory ran out. */
 bool wiki_strip(struct wiki_stripper *stripper, struct bytes_view markup,
                 struct bytes_view namespaces, struct bytes_view *text);
-/* Adds a name as a wiki spells it; case does not matter. False when memory is out. */
+/* Adds a name as a wiki spells it; case does not matter. False when memory ran out. */
 bool wiki_namespace_add(struct buffer *namespaces, struct bytes_view name);
 void wiki_stripper_free(struct wiki_stripper *stripper);

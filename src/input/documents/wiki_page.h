@@ -5,7 +5,7 @@
 #include "input/documents/wiki_markup.h"
 
 /* The names that a dump's <siteinfo> gives to files, categories and media, as wiki_strip takes
- * them. False when memory is out. */
+ * them. False when memory ran out. */
 bool wiki_namespaces_read(struct bytes_view opening, struct buffer *namespaces);
 /* Takes the <?xml ...?> from the beginning, if there is one. */
 void wiki_drop_declaration(struct buffer *opening);
@@ -14,7 +14,7 @@ enum wiki_verdict { WIKI_ARTICLE, WIKI_REDIRECT, WIKI_OTHER_NAMESPACE, WIKI_STUB
 
 struct wiki_page_parser;
 
-/* NULL when memory is out. */
+/* NULL when memory ran out. */
 struct wiki_page_parser *wiki_page_parser_create(void);
 void wiki_page_parser_free(struct wiki_page_parser *parser);
 

@@ -13,7 +13,7 @@ struct line_source {
 
 /* path is borrowed until the source is closed; "-" is standard input. */
 cog_status line_source_open(struct line_source *source, const char *path, cog_error *error);
-/* The next line without its end (LF or CRLF), valid until the next call; *end where there is none.
+/* The next line without its end (LF or CRLF), valid until the next call; *end if there is none.
  */
 cog_status line_source_next(struct line_source *source, struct bytes_view *line, bool *end,
                             cog_error *error);
@@ -25,5 +25,5 @@ void line_source_close(struct line_source *source);
 /* Opens a file, or standard input for "-", for reading bytes. */
 cog_status byte_source_open_path(struct byte_source *source, const char *path, cog_error *error);
 
-/* The field before the next tab; *rest is what follows it, with data NULL behind the last field. */
+/* The field before the next tab; *rest is what follows it, with data NULL after the last field. */
 struct bytes_view take_field(struct bytes_view *rest, char delimiter);

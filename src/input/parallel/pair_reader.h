@@ -40,7 +40,7 @@ cog_status pair_reader_fill(struct pair_reader *reader, struct pair_batch *batch
 uint64_t pair_reader_total_bytes(const struct pair_reader *reader);
 uint64_t pair_reader_read_bytes(const struct pair_reader *reader);
 /* Rows that are no pair (no tab, one side empty, invalid UTF-8), and the first of them by file and
- * line ("" where there is none). */
+ * line ("" if there is none). */
 uint64_t pair_reader_bad_rows(const struct pair_reader *reader);
 const char *pair_reader_first_bad_row(const struct pair_reader *reader);
 

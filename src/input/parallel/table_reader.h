@@ -37,7 +37,7 @@ struct table_reader {
 cog_status table_reader_open(struct table_reader *reader, const char *path,
                              enum table_format format, const char *const *vocabularies,
                              cog_error *error);
-/* *end behind the last row. Rows that are none, and those of the empty word, are passed over. */
+/* *end after the last row. Rows that are none, and those of the empty word, are passed over. */
 cog_status table_reader_next(struct table_reader *reader, struct table_row *row, bool *end,
                              cog_error *error);
 void table_reader_close(struct table_reader *reader);

@@ -11,7 +11,7 @@
 size_t wiki_language_code(const char *target, size_t size);
 
 /* A title as a wiki has it: entities decoded, one blank for underscores and blanks, a capital first
- * letter. False where nothing is left, or memory is out. */
+ * letter. False where nothing is left, or memory ran out. */
 bool wiki_title(struct bytes_view raw, struct buffer *title);
 
 /* Walks over the language links of a <page> element as it stands in the dump. */
@@ -20,6 +20,6 @@ struct wiki_language_links {
     struct buffer title; /* as the linked wiki has it: entities decoded, blanks for underscores */
 };
 /* The next link, or false at the end. Both views are valid until the next call; a link for which
- * memory is out is left out. Free links->title at the end. */
+ * memory ran out is left out. Free links->title at the end. */
 bool wiki_language_link_next(struct wiki_language_links *links, struct bytes_view *code,
                              struct bytes_view *title);

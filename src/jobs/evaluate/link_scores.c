@@ -386,7 +386,7 @@ static cog_status read_dump(struct link_gold *gold, const char *path,
 
 /* ---- Whole evaluations ----------------------------------------------------------------------- */
 
-/* The hashes of all ids, sorted; NULL if memory is out. */
+/* The hashes of all ids, sorted; NULL if memory ran out. */
 static uint64_t *hash_ids(const struct corpus *corpus) {
     uint64_t *hashes = memory_array(corpus->rows + 1, sizeof *hashes);
     for (size_t row = 0; hashes && row < corpus->rows; row++)

@@ -164,7 +164,7 @@ static cog_status listed_hits_read(const char *path, struct listed_hits *list, c
     return status;
 }
 
-/* Copies at most k hits of the query at *at, and moves *at behind all of its hits. */
+/* Copies at most k hits of the query at *at, and moves *at past all of its hits. */
 static struct answer take_answer(const struct listed_hits *list, size_t *at, struct match *items,
                                  size_t k) {
     struct answer answer = {items, 0};

@@ -117,7 +117,7 @@ static uint32_t run_length(const struct compared *from, uint32_t i, const struct
     return length;
 }
 
-/* The first of a number's `count` positions that is at or behind `least`. */
+/* The first of a number's `count` positions that is at or after `least`. */
 static uint32_t first_behind(const uint32_t *positions, uint32_t count, uint32_t least) {
     uint32_t low;
     FIND_FIRST_NOT(low, 0, count, positions[low] < least);
@@ -138,7 +138,7 @@ static void try_positions(const struct compared *from, uint32_t i, const struct 
     }
 }
 
-/* The longest run of the term at `i`. Of equal ones, the first behind `expected`, which is where
+/* The longest run of the term at `i`. Of equal ones, the first after `expected`, which is where
  * the run before has ended. */
 static struct run longest_run(const struct compared *from, uint32_t i, const struct compared *to,
                               uint32_t expected) {

@@ -373,7 +373,7 @@ cog_status query_parts_sign_one(struct query_parts *parts, const cog_index *inde
 
 /* ---- Some of them ---------------------------------------------------------------------------- */
 
-/* A row of each query, or NULL where there are none. */
+/* A row of each query, or NULL if there are none. */
 static cog_status copy_rows(const void *rows, size_t size_bytes, const uint32_t *queries,
                             size_t count, void *copies, cog_error *error) {
     uint8_t *copy = memory_array(count + 1, size_bytes);

@@ -35,7 +35,7 @@ static cog_status check_memory(const cog_index *index, double query_bytes,
     return memory_budget_check(MEMORY_BASE_BYTES + index_bytes + query_bytes, run, report, error);
 }
 
-/* Queries as terms and vectors, then as signatures with the numbers behind their bits. */
+/* Queries as terms and vectors, then as signatures with their margins. */
 static double bytes_of_texts(const cog_index *index, const cog_search_options *options,
                              double text_bytes) {
     enum { TEXT_BYTES = 300 }; /* of a short query */
@@ -132,7 +132,7 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
     return HAND_OUT(status, hits, cog_hits_free, result);
 }
 
-/* Signatures of the queries, with the numbers behind their bits where lists are read by them. */
+/* Signatures of the queries, with their margins if lists are read by them. */
 static cog_status sign_queries(struct search_task *task, const struct corpus *corpus,
                                cog_error *error) {
     return query_parts_sign(&task->parts, task->index, corpus, task->has_margins, task->threads,

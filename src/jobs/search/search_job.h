@@ -1,4 +1,4 @@
-/* What stands behind cog_hits. */
+/* The result of a search: what a cog_hits is. */
 #pragma once
 
 #include "jobs/index/index_job.h"

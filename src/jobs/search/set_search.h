@@ -3,9 +3,9 @@
  *
  * Each segment has posting lists and an order of members of its own (index/member_lists.h). A query
  * takes its members in that order, the rarest first. The first member that it shares with a
- * document, in the order, bounds how much they share at most: what stands behind the member in
+ * document, in the order, bounds how much they share at most: what stands after the member in
  * either set. Documents that cannot reach the threshold, or the k-th best so far, are passed over;
- * the others are compared on their sets. The lists of members that are behind the query's prefix
+ * the others are compared on their sets. The lists of members that are after the query's prefix
  * are not read. */
 #pragma once
 

@@ -94,7 +94,7 @@ static cog_status sign_batch(void *context, unsigned worker, void *batch, cog_er
     }
 }
 
-/* Into the caller's memory, behind the documents before. */
+/* Into the caller's memory, after the documents before. */
 static cog_status copy_signed(struct signing *work, const struct signed_batch *batch,
                               cog_error *error) {
     const cog_sign_buffers *buffers = work->buffers;

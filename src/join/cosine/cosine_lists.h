@@ -61,7 +61,7 @@ size_t cosine_lists_memory_bytes(uint32_t column_count, size_t rows, size_t entr
  * little too large, from its span. */
 enum { COSINE_SPANS = 128 };
 
-/* The span of each column, by the entries of each and of all; free() it. NULL when memory is out.
+/* The span of each column, by the entries of each and of all; free() it. NULL when memory ran out.
  */
 uint8_t *cosine_spans(const uint32_t *counts, uint32_t column_count, uint64_t entries);
 

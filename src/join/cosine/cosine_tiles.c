@@ -85,7 +85,7 @@ static struct tile_row tile_row(const struct cosine_rows *rows, size_t position,
                              sparse_row_before(matrix, row, column_end)};
 }
 
-/* Gives each column its list or its array; false when memory is out. */
+/* Gives each column its list or its array; false when memory ran out. */
 static bool lay_out_columns(struct cosine_tiles *tiles) {
     size_t postings = 0, dense = 0;
     for (uint32_t c = 0; c < tiles->column_end; c++) {

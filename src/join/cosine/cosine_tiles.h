@@ -55,7 +55,7 @@ struct cosine_tiles {
 };
 cog_status cosine_tiles_create(struct cosine_tiles *tiles, cog_error *error);
 void cosine_tiles_free(struct cosine_tiles *tiles);
-/* Goes to the next block; false behind the last one, or if *status was or becomes an error. */
+/* Goes to the next block; false after the last one, or if *status was or becomes an error. */
 bool cosine_tiles_next(struct cosine_tiles *tiles, cog_status *status, cog_error *error);
 /* The values hold until the worker (below `threads`) asks again. */
 struct cosine_tile cosine_tile(const struct cosine_tiles *tiles, unsigned worker, size_t query);

@@ -204,7 +204,7 @@ static cog_status search_all_rows(struct topk_run *run, unsigned threads, cog_er
     return status;
 }
 
-/* Products of values above zero that do not underflow add up to zero only where there are none. */
+/* Products of values above zero that do not underflow add up to zero only if there are none. */
 static bool none_negative_or_tiny(const struct sparse_matrix *matrix) {
     bool none = true;
     for (uint64_t i = 0; i < matrix->offsets[matrix->rows]; i++)

@@ -10,7 +10,7 @@
 #include "hamming/hamming.h"
 #include "search/hits/hit_lists.h"
 
-/* The k nearest rows of every query; fewer where there are fewer rows. threads = 0 means all. */
+/* The k nearest rows of every query; fewer if there are fewer rows. threads = 0 means all. */
 cog_status flat_search_topk(const struct signatures_view *rows,
                             const struct signatures_view *queries, size_t k, unsigned threads,
                             struct hit_lists *hits, cog_error *error);

@@ -38,7 +38,7 @@ static size_t count_within(const int32_t *costs, size_t count, int32_t bound) {
     return within;
 }
 
-/* Also where there is no better one. */
+/* Also if there is no better one. */
 void collect_flips(struct flip_keys *keys, const struct flip_sets *first,
                    const struct flip_sets *second, struct lsh_key own, unsigned half_bits,
                    int32_t bound);

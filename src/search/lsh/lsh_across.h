@@ -33,7 +33,7 @@ struct flip_sets {
     uint32_t *flips; /* FLIP_COUNT_SHIFT up: how many; below: which, as the second half of a key */
     size_t count;
 };
-enum { FLIP_COUNT_SHIFT = 28, FLIPS_MAX = 3, FLIP_SLACK = 16 /* written behind the last */ };
+enum { FLIP_COUNT_SHIFT = 28, FLIPS_MAX = 3, FLIP_SLACK = 16 /* written after the last */ };
 
 /* Keys with their costs and tables. */
 struct flip_keys {

@@ -38,7 +38,7 @@ static bool add_pair(struct pair_finder *finder, const struct key_array *keys, s
     return true;
 }
 
-/* Reports keys i and j if the step wants them; false when memory is out. */
+/* Reports keys i and j if the step wants them; false when memory ran out. */
 static bool try_pair(struct pair_finder *finder, const struct key_array *keys, size_t i, size_t j,
                      const struct pair_step *step) {
     short_key difference =
@@ -75,7 +75,7 @@ chain_of(const uint64_t *key, uint64_t high, uint64_t low, unsigned words, unsig
 }
 
 /* The fast way: chains of keys in a table that fits the cache. False when it found that keys agree
- * too often (what it has added must be dropped then) or memory is out. */
+ * too often (what it has added must be dropped then) or memory ran out. */
 static inline __attribute__((always_inline)) bool
 find_by_chains(struct pair_finder *finder, const struct key_array *array, size_t begin, size_t end,
                const struct pair_step *step, unsigned shift, unsigned words) {

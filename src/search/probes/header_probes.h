@@ -9,7 +9,7 @@
 
 #include "search/probes/volatility.h"
 
-enum { HEADER_PROBES_SLACK = 16 /* values written behind the last bucket */ };
+enum { HEADER_PROBES_SLACK = 16 /* values written after the last bucket */ };
 
 struct header_probes;
 

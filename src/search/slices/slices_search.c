@@ -198,7 +198,7 @@ score_collect *score_collect_for(enum cpu_level level) {
 enum {
     CANDIDATES_PER_VERIFIED = 4, /* expected by chance; the best are verified */
     SCAN_ROWS = 4096,            /* scanned at a time */
-    SELECT_SLACK = 16,           /* places that a kernel may write behind the last */
+    SELECT_SLACK = 16,           /* places that a kernel may write after the last */
 };
 
 /* Costs that decide between lists and a scan, in picoseconds: what one list, one posting and one

@@ -21,7 +21,7 @@
  * budget. Rows are read once from front to back and distributed over regions of a scratch file,
  * each a stretch of the order; loading part of the order reads the regions that it touches. */
 struct spool {
-    int file; /* 0 where there is none yet */
+    int file; /* 0 if there is none yet */
     size_t rows, region_rows, row_bytes, record_bytes;
     uint32_t *ranks;  /* of each row of the collection: its place in the order */
     uint8_t *buffers; /* one per region, of records on their way */

@@ -19,5 +19,5 @@ const char *elisions_of(const char *canonical);
  * there are none or nothing would be left. */
 size_t elision_bytes(const char *elisions, struct bytes_view word);
 
-/* Names the tables, in place of a version. */
+/* A hash of the tables, in place of a version number. */
 uint32_t elisions_hash(void);

@@ -24,6 +24,6 @@ cog_status language_init(struct language *language, const char *canonical,
                          struct text_scanner *scanner, cog_error *error);
 void language_release(struct language *language);
 
-/* The stem of a folded word, valid until the next call; the word itself where there is no stemmer.
+/* The stem of a folded word, valid until the next call; the word itself if there is no stemmer.
  */
 struct bytes_view language_stem(const struct language *language, struct bytes_view word);

@@ -2,7 +2,7 @@
  *
  * The lists of fifteen languages are Snowball's, turned into a table at build time
  * (snowball_stop_words.pl). The others are in stop_words.c: articles, pronouns, prepositions,
- * conjunctions and auxiliaries. Lists are as people write; whoever uses them folds them. */
+ * conjunctions and auxiliaries. Lists are as people write; the caller folds them. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,8 +21,8 @@ extern const unsigned snowball_stop_word_count;
 /* The words of a language, separated by blanks; NULL if it has no list. */
 const char *stop_words_of(const char *canonical);
 size_t stop_words_count(const char *words);
-/* Takes the next word off the front of *words; false behind the last. */
+/* Takes the next word off the front of *words; false after the last. */
 bool stop_words_next(const char **words, struct bytes_view *word);
 
-/* Names the lists of all languages, in place of a version. */
+/* A hash of all lists, in place of a version number. */
 uint32_t stop_words_hash(void);

@@ -284,7 +284,7 @@ cog_status sentence_cells_find(struct sentence_finder *finder, const struct sent
         TRY(leave_candidates(finder, sides, error));
     else
         TRY(find_anchors(finder, sides, error));
-    size_t next = 0; /* the first anchor at or behind the sentence */
+    size_t next = 0; /* the first anchor at or after the sentence */
     cells->count = 0;
     for (uint32_t from = 0; from < sides->counts[0]; from++) {
         const struct sentence_cell *items = finder->candidates.items;

@@ -10,7 +10,7 @@
  * compared. Order plays no part here, so passages that have moved are found.
  * - those at its own place. The candidates that prefer each other and stand in the same order in
  *   both documents are anchors; a sentence is compared with SENTENCE_WINDOW sentences on either
- * side of where the anchors before and behind it, and the line between them, put it. Short
+ * side of where the anchors before and after it, and the line between them, put it. Short
  * sentences without a rare word ("Thank you.") are found here.
  *
  * Sentences of a document with at most SENTENCE_FULL sentences are compared with all others. */

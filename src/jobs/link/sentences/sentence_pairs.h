@@ -8,7 +8,7 @@
  *
  * The lead is what the cosine is above the next best of both sentences, 0 if one of them prefers
  * another or two sentences are joined. The support is the mean cosine of the pairs one to three
- * sentences before and behind that stand as far away in the target (0 for a sentence without such
+ * sentences before and after that stand as far away in the target (0 for a sentence without such
  * a pair): translations keep the order of their sentences as a rule, and the neighbours of a right
  * pair are pairs themselves. In the middle of a translated passage a pair is right also if its
  * words are few or unknown; a lone pair has to show it by its words.
