@@ -4,8 +4,8 @@ usage: udhr_links.py DATA_FOLDER OUT_FOLDER
 
 Reads DATA/udhr/articles (31 texts in each of 24 languages) and learns a lexicon for each language from the message
 catalogues of Debian's packages (link_data.py, in the same OUT_FOLDER), which have nothing to do with the texts. Prints a
-table: sentence pairs of the catalogues, articles whose partner comes first in both directions, and precision and recall of
-the links that `link --one-to-one` keeps.
+table: messages in the catalogues, share of the articles whose partner comes first, and recall and precision of the links
+that `link --one-to-one` keeps.
 """
 import json
 import pathlib
@@ -61,7 +61,7 @@ def main(data, out):
     out.mkdir(parents=True, exist_ok=True)
     link_data.fetch_packages(out, [])
     english = article_file(data, out, "eng", "en")
-    print("| language | pairs in the lexicon's text | partner first | recall of links kept | their precision |")
+    print("| language | messages | partner first | recall of links kept | their precision |")
     print("|---|---|---|---|---|")
     for _, line in sorted((row(data, out, code, english) for code in CODES), reverse=True):
         print(line)
