@@ -9,8 +9,12 @@ import sys
 import threading
 import time
 
-import numpy
 import peers
+
+peers.need("usearch", "usearch", "numpy")
+
+import numpy  # noqa: E402
+from usearch.index import Index  # noqa: E402
 
 WRITERS = 16
 RADIUS_BITS = 3
@@ -86,9 +90,6 @@ def ask_for(index, most, seconds, what):
 
 def main():
     """Fills an index, and measures additions and questions."""
-    peers.need("usearch", "usearch", "numpy")
-    from usearch.index import Index  # pylint: disable=import-outside-toplevel
-
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200000
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 5
     index = Index(ndim=64, metric="hamming", dtype="b1")
