@@ -6,7 +6,7 @@
  *
  * In: cog_documents_from_arrow takes columns of type string, large_string or string_view. The
  * stream is a struct with a column of texts (options->text_field, "text" by default; a struct of
- * one column needs no name) and perhaps columns of ids (id_field; texts or integers) and of
+ * one column needs not have that name) and perhaps columns of ids (id_field; texts or integers) and of
  * languages (lang_field), or it is texts alone. The call reads the stream to its end and releases
  * it, also if it fails; the arrays are kept, and released by cog_documents_close. Texts are not
  * copied. Rows whose text is null are skipped. options may be NULL.

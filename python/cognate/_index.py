@@ -72,9 +72,11 @@ class Index:
     3
     """
 
-    def __init__(self, handle: object, report: dict[str, Any] | None = None, next_number: int = 0):
+    def __init__(self, handle: object, report: dict[str, Any] | None = None, next_number: int = 0,
+                 recall: float | None = None):
         self._handle = handle
         self._next_number = next_number
+        self._recall = recall
         self._searchers: dict[tuple[object, ...], object] = {}
         #: What the last change did.
         self.report: dict[str, Any] = report or {}
@@ -100,8 +102,8 @@ class Index:
         return _cognate.index_lexicons(self._handle)
 
     @classmethod
-    def build(cls, x: Documents, *, method: IndexMethod = "auto", ids: Iterable[Any] | None = None,
-              margins: Array | None = None, lexicon: Lexicon | None = None,
+    def build(cls, x: Documents, *, method: IndexMethod = "auto", recall: float | None = None,
+              ids: Iterable[Any] | None = None, margins: Array | None = None, lexicon: Lexicon | None = None,
               **options: Unpack[BuildOptions]) -> Index:
         """An index in memory of documents, or of signatures, uint8 [rows, bits / 8], which are not copied.
 
@@ -109,24 +111,27 @@ class Index:
         source language, and the index is in its target language; it remembers the lexicon. Documents whose column of
         languages names the target language are taken as they are. With ``measure="jaccard"`` or
         ``"containment"``, documents are the sets of word 3-grams that ``dedup`` compares, and searches are exact.
+        ``recall`` is what searches of this object aim for unless they name another (0.95).
 
         >>> import cognate
         >>> seen = cognate.Index.build(["a b c d e f g h i j k l m n o p q r s t"], measure="jaccard")
         >>> seen.search("a b c d e f g h i j k l m n o p q r s", threshold=0.8)["row"].tolist()
         [0]
         """
+        if recall is not None and not 0 <= recall <= 1:
+            raise ValueError(f"a recall of {recall}: choose from 0 to 1")
         read, work, run = split(options, method=method)
         if is_signatures(x):
             _refuse_lexicon(lexicon)
             array, rows, bits = signatures_of(x)
             handle, text = _cognate.index_build_signatures(array, rows, bits, margins_of(margins), work, run)
-            return cls(handle, report_of(text), rows)
+            return cls(handle, report_of(text), rows, recall)
         if margins is not None:
             raise TypeError("margins belong to signatures; documents bring their own")
         documents = _project(open_documents(x, read, ids), lexicon)
         count = _cognate.documents_count(documents)
         handle, text = _cognate.index_build(documents, work, run)
-        return cls(handle, report_of(text), count)
+        return cls(handle, report_of(text), count, recall)
 
     @classmethod
     def open(cls, folder: Path) -> Index:
@@ -200,6 +205,8 @@ class Index:
         """
         if lexicon is not None and is_signatures(q):
             _refuse_lexicon(lexicon)
+        if self._recall is not None:
+            options.setdefault("recall", self._recall)
         if margins is None and isinstance(q, (str, np.ndarray)) and "knobs" not in options:
             key = (k, threshold, radius, lexicon, *options.items())
             searchers = self._searchers.get(key) or self._searchers_for(key, lexicon, options)

@@ -177,8 +177,8 @@ def open_documents(source: Documents, options: Options, ids: Iterable[Any] | Non
         return _open_paths(source, options)
     if isinstance(source, (list, tuple)) and source and all(isinstance(item, os.PathLike) for item in source):
         return _open_paths([os.fspath(item) for item in source], options)
-    if isinstance(source, bytes):
-        raise TypeError("documents are a list of texts, a table, or paths, not bytes")
+    if isinstance(source, (bytes, Mapping)):
+        raise TypeError(f"documents are a list of texts, a table, or paths, not {type(source).__name__}")
     stream = _stream_of(source)
     if stream is not None and ids is None:
         return _cognate.from_stream(stream, {**_columns(options), "first_number": first_number})

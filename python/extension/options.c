@@ -2,6 +2,7 @@
 #include "module.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const measure_names[] = {"cosine", "jaccard", "containment", NULL};
@@ -154,8 +155,11 @@ static int choice_of(PyObject *value, const char *name, const char *const *names
     for (int i = 0; names[i]; i++)
         if (strcmp(names[i], text) == 0)
             return i;
-    PyErr_Format(PyExc_ValueError, "%s has no value %R; the values begin with %s, %s", name, value,
-                 names[0], names[1]);
+    char known[256] = "";
+    for (int i = 0; names[i]; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                 names[i]);
+    PyErr_Format(PyExc_ValueError, "%s has no value %R; choose one of %s", name, value, known);
     return -1;
 }
 

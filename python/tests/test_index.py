@@ -164,3 +164,16 @@ def test_searchers_notice_changes_and_serve_threads(texts):
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_recall_of_the_build(texts):
+    """What build is told holds for searches that say nothing, of one query and of many."""
+    index = cognate.Index.build(texts, method="slices", recall=1)
+    with pytest.raises(ValueError, match="a recall of 1 is certain"):
+        index.search(texts[:3], k=2, method="slices")
+    assert index.search(texts[:3], k=1, method="slices", recall=0.5)["row"].tolist() == [0, 1, 2]
+    assert index.search(texts[3], k=1)["row"].tolist() == [3]
+    sets = cognate.Index.build(texts, measure="jaccard", recall=0.9)
+    assert sets.search(texts[3], k=1)["row"].tolist() == [3]
+    with pytest.raises(ValueError, match="a recall of 2"):
+        cognate.Index.build(texts, recall=2)

@@ -113,12 +113,15 @@ static cog_status find_columns(struct document_table *table, const struct ArrowS
     table->text.child = COLUMN_ITSELF;
     table->id.child = table->lang.child = COLUMN_NONE;
     if (schema->format && strcmp(schema->format, "+s") == 0) {
-        table->text.child =
-            schema->n_children == 1 ? 0 : child_named(schema, fields->text ? fields->text : "text");
+        const char *text = fields->text ? fields->text : "text";
+        table->text.child = child_named(schema, text);
+        if (table->text.child == COLUMN_NONE && schema->n_children == 1 &&
+            strcmp(text, "text") == 0)
+            table->text.child = 0;
         table->id.child = child_named(schema, fields->id);
         table->lang.child = child_named(schema, fields->lang);
         if (table->text.child == COLUMN_NONE)
-            return no_column(schema, fields->text ? fields->text : "text", error);
+            return no_column(schema, text, error);
         if (schema->n_children == 1)
             table->id.child = table->lang.child = COLUMN_NONE;
     }
