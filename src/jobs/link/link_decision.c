@@ -15,7 +15,7 @@ struct ordered_values {
     uint32_t *links;
 };
 
-/* One number (margin, height, strength) of the links and decoys. */
+/* One number (margin, standing, strength) of the links and decoys. */
 struct sorted_view {
     struct ordered_values links, decoys;
 };
@@ -34,13 +34,15 @@ struct place {
 struct fitting {
     const struct link_sample *sample;
     size_t count;
-    struct sorted_view margins, heights, strengths;
+    struct sorted_view margins, standings, strengths;
     struct ordered_values decoys_by_cosine;
-    double *partners; /* by link: how likely its source document has a partner, by its height */
+    double *partners; /* by link: how likely its source document has a partner, by its standing */
     double *weights;  /* by link: the wrong links that its decoy stands for */
     double *right;    /* by link: how likely it is right */
     double *sorted;   /* weights in the order of a view's decoys */
     double *wrong;    /* by place in the order of links: expected wrong links there */
+    float *part_links, *part_decoys; /* strengths of one part, rising */
+    double *part_wrong;              /* by place in the order of the part's links */
     struct block *blocks;
     struct place *places; /* for sorting */
 };
@@ -72,17 +74,23 @@ static void sort_views(const struct fitting *fitting, struct ordered_values *ord
     sort_places(fitting, ordered);
 }
 
-static void sort_strengths(const struct fitting *fitting, struct ordered_values *ordered,
-                           const struct link_strength *strength, const struct link_view *views) {
+static void sort_by_strength(const struct fitting *fitting, struct ordered_values *ordered,
+                             const struct link_strength *strength, const struct link_view *views) {
     for (uint32_t i = 0; i < fitting->count; i++)
         fitting->places[i] = (struct place){link_strength_of(strength, &views[i]), i};
     sort_places(fitting, ordered);
 }
 
+static void sort_strengths(const struct fitting *fitting, struct sorted_view *view,
+                           const struct link_strength *strength) {
+    sort_by_strength(fitting, &view->links, strength, fitting->sample->links);
+    sort_by_strength(fitting, &view->decoys, strength, fitting->sample->decoys);
+}
+
 enum { ORDERS = 7 };
 static void list_orders(struct fitting *fitting, struct ordered_values *orders[ORDERS]) {
     struct ordered_values *all[ORDERS] = {&fitting->margins.links,   &fitting->margins.decoys,
-                                          &fitting->heights.links,   &fitting->heights.decoys,
+                                          &fitting->standings.links, &fitting->standings.decoys,
                                           &fitting->strengths.links, &fitting->strengths.decoys,
                                           &fitting->decoys_by_cosine};
     memcpy(orders, all, sizeof all);
@@ -98,6 +106,9 @@ static cog_status fitting_init(struct fitting *fitting, const struct link_sample
     TAKE(fitting->right, count, "links", error);
     TAKE(fitting->sorted, count, "links", error);
     TAKE(fitting->wrong, count, "links", error);
+    TAKE(fitting->part_links, count, "links", error);
+    TAKE(fitting->part_decoys, count, "links", error);
+    TAKE(fitting->part_wrong, count, "links", error);
     TAKE(fitting->blocks, count, "links", error);
     TAKE(fitting->places, count, "links", error);
     list_orders(fitting, orders);
@@ -107,8 +118,6 @@ static cog_status fitting_init(struct fitting *fitting, const struct link_sample
     }
     sort_views(fitting, &fitting->margins.links, &sample->links->margin);
     sort_views(fitting, &fitting->margins.decoys, &sample->decoys->margin);
-    sort_views(fitting, &fitting->heights.links, &sample->links->height);
-    sort_views(fitting, &fitting->heights.decoys, &sample->decoys->height);
     sort_views(fitting, &fitting->decoys_by_cosine, &sample->decoys->cosine);
     return COG_OK;
 }
@@ -125,20 +134,25 @@ static void fitting_free(struct fitting *fitting) {
     free(fitting->right);
     free(fitting->sorted);
     free(fitting->wrong);
+    free(fitting->part_links);
+    free(fitting->part_decoys);
+    free(fitting->part_wrong);
     free(fitting->blocks);
     free(fitting->places);
 }
 
 /* ---- Wrong links ----------------------------------------------------------------------------- */
 
-/* The decoys of a view from place `first` on, each counted by a weight. */
+/* The share of decoys that a tail is fitted to. */
+static const double TAIL = 0.3;
+
+/* The decoys of a view, each counted by a weight. */
 static struct link_null null_of(const struct fitting *fitting, const struct sorted_view *view,
-                                const double *weights, size_t first) {
+                                const double *weights) {
     struct link_null null;
-    for (size_t i = first; i < fitting->count; i++)
+    for (size_t i = 0; i < fitting->count; i++)
         fitting->sorted[i] = weights[view->decoys.links[i]];
-    link_null_fit(&null, view->decoys.values + first, fitting->sorted + first,
-                  fitting->count - first);
+    link_null_fit(&null, view->decoys.values, fitting->sorted, fitting->count, TAIL);
     return null;
 }
 
@@ -167,22 +181,22 @@ static double count_wrong(const struct fitting *fitting, const struct sorted_vie
     return decoys > 0 ? fmin(all, links * null->total / decoys) : all;
 }
 
-/* Spreads the wrong links over the links from place `first` on, by the share of decoys around each
- * of them. What lies between two links belongs to both by halves, and what lies beyond the last to
- * the last. `above` is the share from the first on. */
-static void spread_wrong(const struct fitting *fitting, const struct sorted_view *view,
-                         const struct link_null *null, double all, size_t first, double above) {
+/* Spreads the wrong links over links, by the share of decoys around each of them. What lies between
+ * two links belongs to both by halves, and what lies beyond the last to the last. `above` is the
+ * share from the first on. */
+static void spread_wrong(const struct link_null *null, double all, double above,
+                         const float *values, size_t count, double *wrong) {
     struct link_null_cursor cursor = {.null = null};
-    for (size_t i = first; i < fitting->count; i++) {
-        double next = fmin(above, link_null_above(&cursor, (double)view->links.values[i]));
+    for (size_t i = 0; i < count; i++) {
+        double next = fmin(above, link_null_above(&cursor, (double)values[i]));
         double between = all * (above - next);
-        fitting->wrong[i] = i > first ? between / 2 : between;
-        if (i > first)
-            fitting->wrong[i - 1] += between / 2;
+        wrong[i] = i ? between / 2 : between;
+        if (i)
+            wrong[i - 1] += between / 2;
         above = next;
     }
-    if (first < fitting->count)
-        fitting->wrong[fitting->count - 1] += all * above;
+    if (count)
+        wrong[count - 1] += all * above;
 }
 
 /* Isotonic regression: makes the expected share of wrong links fall from one link to the next, and
@@ -211,9 +225,10 @@ static void make_monotone(const struct fitting *fitting, size_t first) {
  * made, so that passes do not swing between two states. */
 static double improve_partners(const struct fitting *fitting, int pass) {
     enum { SWINGING = 20 };
-    const struct sorted_view *view = &fitting->heights;
-    struct link_null null = null_of(fitting, view, fitting->partners, 0);
-    spread_wrong(fitting, view, &null, count_wrong(fitting, view, &null), 0, 1);
+    const struct sorted_view *view = &fitting->standings;
+    struct link_null null = null_of(fitting, view, fitting->partners);
+    spread_wrong(&null, count_wrong(fitting, view, &null), 1, view->links.values, fitting->count,
+                 fitting->wrong);
     make_monotone(fitting, 0);
     double change = 0;
     for (size_t i = 0; i < fitting->count; i++) {
@@ -227,9 +242,7 @@ static double improve_partners(const struct fitting *fitting, int pass) {
     return change;
 }
 
-/* Judged by heights: a page with a near copy has a small margin and a decoy of a large one. Judged
- * by margins, the decoy would count least where it tells most. */
-static void find_partners(const struct fitting *fitting) {
+static void settle_partners(const struct fitting *fitting) {
     enum { PASSES = 50 };
     const double settled = 1e-3;
     double change = 1;
@@ -237,6 +250,22 @@ static void find_partners(const struct fitting *fitting) {
         fitting->partners[i] = 1;
     for (int pass = 0; pass < PASSES && change > settled; pass++)
         change = improve_partners(fitting, pass);
+}
+
+/* Judged by heights first, and then by what is learned from them without the margin: a page with a
+ * near copy has a small margin and a decoy of a large one. Judged by margins, the decoy would count
+ * least where it tells most. */
+static cog_status find_partners(struct fitting *fitting, cog_error *error) {
+    enum { ROUNDS = 2 };
+    struct link_strength standing = link_strength_of_heights();
+    sort_strengths(fitting, &fitting->standings, &standing);
+    settle_partners(fitting);
+    for (int round = 0; round < ROUNDS; round++) {
+        TRY(link_strength_learn_partners(&standing, fitting->sample, fitting->partners, error));
+        sort_strengths(fitting, &fitting->standings, &standing);
+        settle_partners(fitting);
+    }
+    return COG_OK;
 }
 
 /* ---- Wrong links by cosine ------------------------------------------------------------------- */
@@ -334,20 +363,6 @@ static size_t count_weak(const struct fitting *fitting, const struct ordered_val
     return count;
 }
 
-/* Spreads the wrong links over the links from place `first` on. Margins of all decoys tell how many
- * wrong links have one above 0 if hardly any decoy has. */
-static void spread_by_decoys(const struct fitting *fitting, const struct link_strength *strength,
-                             double decoys, size_t first) {
-    const struct sorted_view *view = strength->is_learned ? &fitting->strengths : &fitting->margins;
-    size_t weak = strength->is_learned ? count_weak(fitting, &view->decoys) : 0;
-    struct link_null null = null_of(fitting, view, fitting->weights, weak);
-    struct link_null_cursor cursor = {.null = &null};
-    double above =
-        strength->is_learned || !(null.total > 0) ? 1 : link_null_above(&cursor, DBL_TRUE_MIN);
-    double links = (double)fitting->count, wrong = decoys > 0 ? fmin(links, null.total) : links;
-    spread_wrong(fitting, &fitting->strengths, &null, wrong, first, above);
-}
-
 static double sum_of(const double *values, size_t count) {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -355,8 +370,83 @@ static double sum_of(const double *values, size_t count) {
     return sum;
 }
 
-/* The probabilities by strengths. A link that one of its documents does not prefer is taken to be
- * wrong. */
+/* Takes the values of one part out of an order, without those of -INFINITY; `places` has where they
+ * stand there. */
+static size_t take_part(const struct fitting *fitting, const struct ordered_values *ordered,
+                        const struct link_view *views, int part, float *values) {
+    size_t count = 0;
+    for (size_t i = count_weak(fitting, ordered); i < fitting->count; i++) {
+        if (link_part_of(&views[ordered->links[i]]) != part)
+            continue;
+        fitting->places[count].link = (uint32_t)i;
+        values[count++] = ordered->values[i];
+    }
+    return count;
+}
+
+/* Spreads the wrong links of one part over its links, by the decoys of that part, and returns the
+ * weight of the tail. That is at most `most_tail`: right links that are not preferred are few, and
+ * lie among the last of many decoys. */
+static double spread_part(const struct fitting *fitting, int part, bool has_decoys,
+                          double most_tail) {
+    const struct sorted_view *view = &fitting->strengths;
+    const struct link_sample *sample = fitting->sample;
+    struct link_null null;
+    size_t decoys = take_part(fitting, &view->decoys, sample->decoys, part, fitting->part_decoys);
+    for (size_t i = 0; i < decoys; i++)
+        fitting->sorted[i] = fitting->weights[view->decoys.links[fitting->places[i].link]];
+    double total = sum_of(fitting->sorted, decoys), tail = fmin(TAIL * total, most_tail);
+    link_null_fit(&null, fitting->part_decoys, fitting->sorted, decoys,
+                  total > 0 ? tail / total : TAIL);
+    size_t count = take_part(fitting, &view->links, sample->links, part, fitting->part_links);
+    double links = (double)count, wrong = has_decoys ? fmin(links, total) : links;
+    spread_wrong(&null, wrong, 1, fitting->part_links, count, fitting->part_wrong);
+    for (size_t i = 0; i < count; i++)
+        fitting->wrong[fitting->places[i].link] = fitting->part_wrong[i];
+    return tail;
+}
+
+/* If hardly any decoy has a margin above 0, the margins of all of them tell how many wrong links
+ * have one. */
+static void spread_by_margins(const struct fitting *fitting, bool has_decoys, size_t first) {
+    struct link_null null = null_of(fitting, &fitting->margins, fitting->weights);
+    struct link_null_cursor cursor = {.null = &null};
+    double above = null.total > 0 ? link_null_above(&cursor, DBL_TRUE_MIN) : 1;
+    double links = (double)fitting->count, wrong = has_decoys ? fmin(links, null.total) : links;
+    spread_wrong(&null, wrong, above, fitting->strengths.links.values + first,
+                 fitting->count - first, fitting->wrong + first);
+}
+
+static void spread_by_strengths(const struct fitting *fitting, bool has_decoys) {
+    double tail = spread_part(fitting, LINK_PREFERRED, has_decoys, INFINITY);
+    spread_part(fitting, LINK_OTHERS, has_decoys, tail);
+}
+
+static bool is_preferred(const struct fitting *fitting, size_t place) {
+    uint32_t link = fitting->strengths.links.links[place];
+    return link_part_of(&fitting->sample->links[link]) == LINK_PREFERRED;
+}
+
+/* Right links among the preferred ones: all but the wrong ones that were spread over them. */
+static double count_preferred(const struct fitting *fitting, size_t first) {
+    double right = 0;
+    for (size_t i = first; i < fitting->count; i++)
+        right += is_preferred(fitting, i) ? 1 - fitting->wrong[i] : 0;
+    return fmax(0, right);
+}
+
+/* Right links among the others. Those that are more likely wrong do not count: they are many, and
+ * the sum of their probabilities is the error of the estimate. */
+static double count_others(const struct fitting *fitting, const struct link_decision *decision) {
+    double right = 0;
+    for (size_t i = 0; i < fitting->count; i++) {
+        double probability = (double)decision->levels[i].probability;
+        right += probability >= 0.5 && !is_preferred(fitting, i) ? probability : 0;
+    }
+    return right;
+}
+
+/* The probabilities by strengths. A link that has none is taken to be wrong. */
 static cog_status fit_strengths(struct link_decision *decision, const struct fitting *fitting,
                                 const struct link_strength *strength, size_t groups,
                                 cog_error *error) {
@@ -364,17 +454,20 @@ static cog_status fit_strengths(struct link_decision *decision, const struct fit
     double decoys = sum_of(fitting->partners, fitting->count), links = (double)fitting->count;
     struct small_margins small = weigh_by_cosine(fitting, groups, decoys);
     size_t first = count_weak(fitting, &view->links);
-    spread_by_decoys(fitting, strength, decoys, first);
+    if (strength->is_learned)
+        spread_by_strengths(fitting, decoys > 0);
+    else
+        spread_by_margins(fitting, decoys > 0, first);
+    double right = count_preferred(fitting, first);
     make_monotone(fitting, first);
     decision->strength = *strength;
     TAKE(decision->levels, fitting->count, "links", error);
-    double right = 0;
     for (size_t i = 0; i < fitting->count; i++) {
         double probability = i < first ? 0 : 1 - fitting->wrong[i];
         decision->levels[decision->count++] =
             (struct link_level){view->links.values[i], (float)probability};
-        right += probability;
     }
+    right += count_others(fitting, decision);
     decision->null_share = 1 - right / links;
     decision->null_rate = decoys > 0 ? sum_of(fitting->weights, fitting->count) / decoys : 0;
     decision->spread = sqrt(1 / small.links + (small.decoys > 0 ? 1 / small.decoys : 1));
@@ -415,15 +508,16 @@ static void take_right(const struct fitting *fitting, const struct link_decision
 static cog_status fit_rounds(struct link_decision *decision, struct fitting *fitting,
                              double precision, cog_error *error) {
     enum { ROUNDS = 3 };
-    const struct link_sample *sample = fitting->sample;
     struct link_strength strength;
     memcpy(fitting->right, fitting->partners, fitting->count * sizeof *fitting->right);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 1; round <= ROUNDS; round++) {
         link_decision_free(decision);
-        TRY(link_strength_learn(&strength, sample, fitting->right, fitting->partners, error));
-        sort_strengths(fitting, &fitting->strengths.links, &strength, sample->links);
-        sort_strengths(fitting, &fitting->strengths.decoys, &strength, sample->decoys);
-        TRY(fit_groups(decision, fitting, &strength, precision, error));
+        TRY(link_strength_learn(&strength, fitting->sample, fitting->right, fitting->partners,
+                                error));
+        sort_strengths(fitting, &fitting->strengths, &strength);
+        if (round == ROUNDS)
+            return fit_groups(decision, fitting, &strength, precision, error);
+        TRY(fit_strengths(decision, fitting, &strength, 1, error));
         take_right(fitting, decision, precision);
     }
     return COG_OK;
@@ -435,8 +529,7 @@ cog_status link_decision_fit(struct link_decision *decision, const struct link_s
     if (!sample->count)
         return COG_OK;
     cog_status status = fitting_init(&fitting, sample, error);
-    if (status == COG_OK)
-        find_partners(&fitting);
+    THEN(status, find_partners(&fitting, error));
     THEN(status, fit_rounds(decision, &fitting, precision, error));
     fitting_free(&fitting);
     return status;
@@ -492,20 +585,27 @@ static struct link_expectation expect_recall(const struct link_decision *decisio
                                      .high = fmax(share, bounded(right / (right + least)))};
 }
 
+/* Half a standard error of the number of wrong links, which is that of a count of decoys: of
+ * thresholds that are all uncertain, the one that lets in most is likely to flatter. */
+static double doubt(const struct link_decision *decision, double wrong) {
+    return 0.5 * sqrt(fmax(0, wrong * decision->null_rate));
+}
+
 struct link_choice link_decision_choose(const struct link_decision *decision, double precision) {
-    const double likely = 0.5;
+    const double likely = fmax(0.5, 1 - 10 * (1 - precision));
     struct link_choice choice = {.least_strength = INFINITY};
     double right = 0, kept_right = 0;
     for (size_t i = decision->count; i-- > 0;) {
         const struct link_level *level = &decision->levels[i];
-        size_t kept = decision->count - i;
+        double kept = (double)(decision->count - i);
         right += (double)level->probability;
         bool last = i == 0 || decision->levels[i - 1].strength < level->strength;
-        if (!last || (double)level->probability < likely || right < precision * (double)kept)
+        if (!last || (double)level->probability < likely ||
+            right - doubt(decision, kept - right) < precision * kept)
             continue;
         choice.least_strength = level->strength;
         choice.least_probability = (double)level->probability;
-        choice.kept = kept;
+        choice.kept = decision->count - i;
         kept_right = right;
     }
     if (choice.kept) {

@@ -5,7 +5,7 @@
  * In: what is seen of the best link of every source document, and of its decoy. Links are ordered
  * by their strength (jobs/link/link_strength.h), and the decoys tell how strong wrong links are.
  * Out: a probability for each strength, the least strength of the links that are kept, and the
- * precision and recall to expect of them. Cost: a dozen sorts, and up to 50 passes. */
+ * precision and recall to expect of them. Cost: a dozen sorts, and up to 150 passes. */
 #pragma once
 
 #include "jobs/link/link_strength.h"
@@ -21,7 +21,7 @@ struct link_decision {
         float strength, probability;
     } * levels;        /* of the links, both rising; the probability holds from its strength on */
     size_t count;      /* of levels */
-    double null_share; /* of links that are wrong, all with margins up to 0 among them */
+    double null_share; /* of links that are wrong */
     double null_rate;  /* wrong links per unit of decoy weight */
     double spread;     /* relative standard error of the null rate */
 };
@@ -34,7 +34,8 @@ void link_decision_free(struct link_decision *decision);
 double link_probability(const struct link_decision *decision, float strength);
 
 /* The links that a precision lets in: as many of the strongest as have this precision together,
- * without links that are more likely wrong than right. */
+ * also if half a standard error more are wrong; without links that are wrong ten times as likely as
+ * wanted of all, or more likely than not. */
 struct link_choice {
     float least_strength;                      /* INFINITY if no link is let in */
     double least_probability;                  /* of a link of that strength */

@@ -154,7 +154,7 @@ static cog_status take_candidates(cog_links *links, const struct link_candidates
 /* Of the decision, which follows the search: means, the best link of each source document with its
  * views and their orders, and the links. */
 static double decision_bytes(const struct link_space *space) {
-    enum { SOURCE_BYTES = 224, TARGET_BYTES = 16 };
+    enum { SOURCE_BYTES = 240, TARGET_BYTES = 16 };
     return (double)space->vectors[0].rows * SOURCE_BYTES +
            (double)space->vectors[1].rows * TARGET_BYTES;
 }

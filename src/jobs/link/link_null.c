@@ -4,16 +4,14 @@
 
 #include "base/numbers.h"
 
-/* The share of decoys that the tail is fitted to. */
-static const double TAIL = 0.3;
 static const double MOST_SHAPE = 0.8;
 
 /* The first value at which the weight up to it reaches the tail's begin. */
-static size_t find_edge(const struct link_null *null) {
+static size_t find_edge(const struct link_null *null, double tail) {
     double weight = 0;
     for (size_t i = 0; i < null->count; i++) {
         weight += null->weights[i];
-        if (weight >= (1 - TAIL) * null->total)
+        if (weight >= (1 - tail) * null->total)
             return i;
     }
     return null->count - 1;
@@ -40,8 +38,8 @@ static void fit_tail(struct link_null *null, size_t begin) {
     null->scale = sum * (1 - null->shape);
 }
 
-void link_null_fit(struct link_null *null, const float *values, const double *weights,
-                   size_t count) {
+void link_null_fit(struct link_null *null, const float *values, const double *weights, size_t count,
+                   double tail) {
     *null = (struct link_null){.values = values, .weights = weights, .count = count};
     for (size_t i = 0; i < count; i++)
         null->total += weights[i];
@@ -49,7 +47,7 @@ void link_null_fit(struct link_null *null, const float *values, const double *we
         null->edge = INFINITY;
         return;
     }
-    size_t edge = find_edge(null), begin = edge;
+    size_t edge = find_edge(null, tail), begin = edge;
     null->edge = (double)values[edge];
     while (begin < count && values[begin] <= values[edge])
         begin++;

@@ -1,6 +1,6 @@
 /* How far wrong links stand out: the distribution of decoys, each counted by a weight.
  *
- * Below the last three tenths of the decoys it is the weighted share itself. Above, where few
+ * Below the last decoys, a given share, it is the weighted share itself. Above, where few
  * decoys are left, it is a generalized Pareto distribution fitted to them by probability-weighted
  * moments (Hosking and Wallis 1987), with a tail that is never lighter than the exponential: a
  * threshold is chosen far out, where counting decoys would give no wrong link or many. */
@@ -17,8 +17,8 @@ struct link_null {
     double tail;         /* share above the edge */
     double scale, shape; /* of the tail */
 };
-void link_null_fit(struct link_null *null, const float *values, const double *weights,
-                   size_t count);
+void link_null_fit(struct link_null *null, const float *values, const double *weights, size_t count,
+                   double tail);
 
 /* Shares of decoys at or above values that are asked for in rising order. */
 struct link_null_cursor {

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 
+enum { MARGIN, HEIGHT, COSINE, LENGTHS };
 enum { WEIGHTS = LINK_FEATURES + 1 }; /* the last one is the constant */
 
 /* ---- Features -------------------------------------------------------------------------------- */
@@ -15,20 +16,30 @@ static const double MOST_UNUSUAL = 1.5;
 
 static void take_features(const struct link_strength *strength, const struct link_view *view,
                           double features[LINK_FEATURES]) {
-    features[0] = (double)view->margin;
-    features[1] = (double)view->height;
-    features[2] = (double)view->cosine;
-    features[3] = fmin(fabs((double)view->lengths - strength->usual_lengths), MOST_UNUSUAL);
+    features[MARGIN] = (double)view->margin;
+    features[HEIGHT] = (double)view->height;
+    features[COSINE] = (double)view->cosine;
+    features[LENGTHS] = fmin(fabs((double)view->lengths - strength->usual_lengths), MOST_UNUSUAL);
+}
+
+int link_part_of(const struct link_view *view) {
+    return view->margin > 0 ? LINK_PREFERRED : LINK_OTHERS;
 }
 
 float link_strength_of(const struct link_strength *strength, const struct link_view *view) {
-    double features[LINK_FEATURES], sum = strength->constant;
-    if (!(view->margin > 0))
+    const struct link_weights *weights = &strength->parts[link_part_of(view)];
+    double features[LINK_FEATURES], sum = weights->constant;
+    if (!weights->is_known || isinf(view->margin))
         return -INFINITY;
     take_features(strength, view, features);
     for (size_t f = 0; f < LINK_FEATURES; f++)
-        sum += strength->weights[f] * features[f];
+        sum += weights->features[f] * features[f];
     return (float)sum;
+}
+
+struct link_strength link_strength_of_heights(void) {
+    const struct link_weights height = {true, {[HEIGHT] = 1}, 0};
+    return (struct link_strength){.parts = {height, height}};
 }
 
 struct weighted {
@@ -71,6 +82,8 @@ struct examples {
     const struct link_strength *strength;
     const struct link_sample *sample;
     const double *right, *partners;
+    unsigned parts; /* bits of those that count */
+    size_t first;   /* feature; those before it are left out */
     size_t count;
     double means[LINK_FEATURES], scales[LINK_FEATURES];
 };
@@ -87,12 +100,14 @@ static bool take_example(const struct examples *examples, size_t place, struct e
     size_t link = place / 2;
     example->is_link = place % 2 == 0;
     const struct link_view *view = (example->is_link ? sample->links : sample->decoys) + link;
-    if (!(view->margin > 0))
+    if (isinf(view->margin) || !(examples->parts >> link_part_of(view) & 1))
         return false;
     example->weight = (example->is_link ? examples->right : examples->partners)[link];
     take_features(examples->strength, view, example->features);
     for (size_t f = 0; f < LINK_FEATURES; f++)
-        example->features[f] = (example->features[f] - examples->means[f]) / examples->scales[f];
+        example->features[f] =
+            f < examples->first ? 0
+                                : (example->features[f] - examples->means[f]) / examples->scales[f];
     example->features[LINK_FEATURES] = 1;
     return true;
 }
@@ -213,31 +228,71 @@ static void minimise_loss(const struct examples *examples, double weights[WEIGHT
     }
 }
 
+/* ---- Learning -------------------------------------------------------------------------------- */
+
 /* Four for each weight that is learned. */
-static bool has_decoys(const struct link_sample *sample, const double *partners) {
-    const double least = 4 * WEIGHTS;
-    double decoys = 0;
-    for (size_t i = 0; i < sample->count; i++)
-        decoys += sample->decoys[i].margin > 0 ? partners[i] : 0;
-    return decoys >= least;
+static const double LEAST_EXAMPLES = 4 * WEIGHTS;
+
+/* The weight of the links or decoys that count. */
+static double weigh_examples(const struct examples *examples, bool of_links) {
+    double sum = 0;
+    struct example example;
+    for (size_t i = of_links ? 0 : 1; i < 2 * examples->sample->count; i += 2)
+        if (take_example(examples, i, &example))
+            sum += example.weight;
+    return sum;
+}
+
+static void learn_weights(struct examples *examples, struct link_weights *learned) {
+    double weights[WEIGHTS] = {0};
+    measure_features(examples);
+    minimise_loss(examples, weights);
+    *learned = (struct link_weights){.is_known = true, .constant = weights[LINK_FEATURES]};
+    for (size_t f = examples->first; f < LINK_FEATURES; f++) {
+        learned->features[f] = weights[f] / examples->scales[f];
+        learned->constant -= learned->features[f] * examples->means[f];
+    }
+}
+
+static struct examples examples_of(const struct link_strength *strength,
+                                   const struct link_sample *sample, const double *right,
+                                   const double *partners) {
+    struct examples examples = {
+        .strength = strength, .sample = sample, .right = right, .partners = partners};
+    for (size_t f = 0; f < LINK_FEATURES; f++)
+        examples.scales[f] = 1;
+    return examples;
 }
 
 cog_status link_strength_learn(struct link_strength *strength, const struct link_sample *sample,
                                const double *right, const double *partners, cog_error *error) {
-    double weights[WEIGHTS] = {0};
-    *strength = (struct link_strength){.weights = {1}};
-    if (!has_decoys(sample, partners))
+    struct examples preferred = examples_of(strength, sample, right, partners), others = preferred;
+    preferred.parts = 1U << LINK_PREFERRED;
+    others.parts = 1U << LINK_OTHERS;
+    *strength = (struct link_strength){.parts[LINK_PREFERRED] = {true, {[MARGIN] = 1}, 0}};
+    if (weigh_examples(&preferred, false) < LEAST_EXAMPLES)
         return COG_OK;
     strength->is_learned = true;
     TRY(find_usual_lengths(strength, sample, partners, error));
-    struct examples examples = {
-        .strength = strength, .sample = sample, .right = right, .partners = partners};
-    measure_features(&examples);
-    minimise_loss(&examples, weights);
-    strength->constant = weights[LINK_FEATURES];
-    for (size_t f = 0; f < LINK_FEATURES; f++) {
-        strength->weights[f] = weights[f] / examples.scales[f];
-        strength->constant -= strength->weights[f] * examples.means[f];
-    }
+    learn_weights(&preferred, &strength->parts[LINK_PREFERRED]);
+    if (weigh_examples(&others, true) >= LEAST_EXAMPLES &&
+        weigh_examples(&others, false) >= LEAST_EXAMPLES)
+        learn_weights(&others, &strength->parts[LINK_OTHERS]);
+    return COG_OK;
+}
+
+cog_status link_strength_learn_partners(struct link_strength *strength,
+                                        const struct link_sample *sample, const double *partners,
+                                        cog_error *error) {
+    struct examples both = examples_of(strength, sample, partners, partners);
+    both.parts = 1U << LINK_PREFERRED | 1U << LINK_OTHERS;
+    both.first = HEIGHT;
+    *strength = link_strength_of_heights();
+    if (weigh_examples(&both, false) < LEAST_EXAMPLES)
+        return COG_OK;
+    strength->is_learned = true;
+    TRY(find_usual_lengths(strength, sample, partners, error));
+    learn_weights(&both, &strength->parts[LINK_PREFERRED]);
+    strength->parts[LINK_OTHERS] = strength->parts[LINK_PREFERRED];
     return COG_OK;
 }

@@ -33,18 +33,35 @@ struct link_sample {
                                * have no link */
 };
 
+/* Of the margin, the height, the cosine and the lengths. */
 enum { LINK_FEATURES = 4 };
+struct link_weights {
+    bool is_known;
+    double features[LINK_FEATURES], constant;
+};
+
+/* Links that both of their documents prefer, and the others. What tells right from wrong differs,
+ * and the others are so many that they would decide about all. */
+enum { LINK_PREFERRED, LINK_OTHERS, LINK_PARTS };
 struct link_strength {
     bool is_learned;
     double usual_lengths; /* median of the links' lengths */
-    double weights[LINK_FEATURES], constant;
+    struct link_weights parts[LINK_PARTS];
 };
+int link_part_of(const struct link_view *view);
 
-/* Learns from links and decoys with margins above 0. Each link counts by the probability that it is
- * right, its decoy by the probability that the source document has a partner. The margin itself is
- * the strength if decoys of a margin above 0 are too few to learn from. */
+/* Learns from links and decoys of each part. Each link counts by the probability that it is right,
+ * its decoy by the probability that the source document has a partner. If preferred decoys are too
+ * few to learn from, the margin itself is the strength of preferred links, and the others have
+ * none; they have none either if there are too few of them. */
 cog_status link_strength_learn(struct link_strength *strength, const struct link_sample *sample,
                                const double *right, const double *partners, cog_error *error);
-/* Logarithm of the odds of a link against a decoy, or the margin; -INFINITY if the margin is not
- * above 0, for a right link is nearly always preferred by both of its documents. */
+/* The same for both parts together and without the margin: how likely the source document has a
+ * partner, whether or not that has a near copy. The height itself if decoys are too few. */
+cog_status link_strength_learn_partners(struct link_strength *strength,
+                                        const struct link_sample *sample, const double *partners,
+                                        cog_error *error);
+/* The height itself. */
+struct link_strength link_strength_of_heights(void);
+/* Logarithm of the odds of a link against a decoy, or what stands for it; -INFINITY for none. */
 float link_strength_of(const struct link_strength *strength, const struct link_view *view);
