@@ -30,21 +30,36 @@ void segment_sets_free(struct segment_sets *sets) {
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
 
+bool set_comparison_plan(const struct set_measure *measure, const struct document_set *a,
+                         const struct document_set *b, struct set_comparison *comparison) {
+    const bool by_words = a->term_count == 0 || b->term_count == 0;
+    const size_t first = by_words ? a->word_count : a->term_count;
+    const size_t second = by_words ? b->word_count : b->term_count;
+    const uint64_t least = set_needed_overlap(measure, first, second);
+    *comparison = (struct set_comparison){by_words, first, second, (size_t)least};
+    return first && second && least <= first && least <= second;
+}
+
+double set_comparison_run(const struct set_measure *measure,
+                          const struct set_comparison *comparison, const uint64_t *a,
+                          const uint64_t *b) {
+    const size_t overlap =
+        member_set_overlap(a, comparison->a_count, b, comparison->b_count, comparison->least);
+    return overlap < comparison->least
+               ? 0
+               : set_similarity(measure, comparison->a_count, comparison->b_count, overlap);
+}
+
 double document_set_similarity(const struct set_measure *measure, const struct document_set *a,
                                const struct document_set *b) {
+    struct set_comparison comparison;
     if (document_set_is_text(a) || document_set_is_text(b))
         return document_set_is_text(a) && document_set_is_text(b) && a->text[0] == b->text[0] &&
                a->text[1] == b->text[1];
-    const bool by_words = a->term_count == 0 || b->term_count == 0;
-    const size_t mine = by_words ? a->word_count : a->term_count;
-    const size_t other = by_words ? b->word_count : b->term_count;
-    const uint64_t least = set_needed_overlap(measure, mine, other);
-    if (least > mine || least > other)
+    if (!set_comparison_plan(measure, a, b, &comparison))
         return 0;
-    const size_t overlap = by_words
-                               ? member_set_overlap(a->words, mine, b->words, other, (size_t)least)
-                               : member_set_overlap(a->terms, mine, b->terms, other, (size_t)least);
-    return set_similarity(measure, mine, other, overlap);
+    return comparison.by_words ? set_comparison_run(measure, &comparison, a->words, b->words)
+                               : set_comparison_run(measure, &comparison, a->terms, b->terms);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */

@@ -29,7 +29,20 @@ static inline uint64_t document_set_text_member(const struct document_set *set) 
     return member_of_hash(set->text[0]);
 }
 
-/* The similarity of two documents; anything below the threshold if it is below. */
+/* How two documents with terms or words are compared: by terms, or by words if one has no terms,
+ * and the overlap that they need. */
+struct set_comparison {
+    bool by_words;
+    size_t a_count, b_count, least;
+};
+/* From the numbers of their members alone. False if these say that the threshold is not reached. */
+bool set_comparison_plan(const struct set_measure *measure, const struct document_set *a,
+                         const struct document_set *b, struct set_comparison *comparison);
+/* The similarity by these members, terms or words; 0 if it is below the threshold. */
+double set_comparison_run(const struct set_measure *measure,
+                          const struct set_comparison *comparison, const uint64_t *a,
+                          const uint64_t *b);
+/* The similarity of two documents; 0 if it is below the threshold. */
 double document_set_similarity(const struct set_measure *measure, const struct document_set *a,
                                const struct document_set *b);
 

@@ -15,9 +15,9 @@
 #include "base/hash_table.h"
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "index/segment_sets.h"
 #include "input/documents/json_parser.h"
 #include "jobs/index/index_pending.h"
-#include "join/sets/set_measure.h"
 #include "text/analyzer.h"
 #include "vector/member_set.h"
 
@@ -34,11 +34,6 @@ struct seen_posting {
 struct seen_list {
     uint64_t member; /* plus 1; 0: free */
     uint32_t head;   /* plus 1 */
-};
-
-struct seen_sets {
-    uint64_t *terms, *words; /* `words` may be empty */
-    size_t term_count, word_count;
 };
 
 struct cog_seen {
@@ -107,7 +102,8 @@ static void list_set(struct cog_seen *seen, const uint64_t *members, size_t coun
 }
 
 /* Remembers the sets as the next text. */
-static cog_status remember(struct cog_seen *seen, const struct seen_sets *sets, cog_error *error) {
+static cog_status remember(struct cog_seen *seen, const struct document_set *sets,
+                           cog_error *error) {
     size_t prefix = prefix_of(seen, sets->term_count) + prefix_of(seen, sets->word_count);
     size_t term_bytes = member_set_bytes(sets->term_count);
     size_t size = term_bytes + member_set_bytes(sets->word_count);
@@ -135,27 +131,24 @@ static cog_status remember(struct cog_seen *seen, const struct seen_sets *sets, 
 /* ---- Looking --------------------------------------------------------------------------------- */
 
 /* The similarity of a remembered text; 0 if it is below the threshold. */
-static cog_status compare(struct cog_seen *seen, const struct seen_sets *sets, uint32_t text,
+static cog_status compare(struct cog_seen *seen, const struct document_set *sets, uint32_t text,
                           double *similarity, cog_error *error) {
-    const struct seen_text *own = &seen->texts[text];
-    bool by_words = own->terms == 0 || sets->term_count == 0;
-    size_t count = by_words ? own->words : own->terms;
-    size_t mine = by_words ? sets->word_count : sets->term_count;
-    const uint8_t *bytes = (const uint8_t *)seen->bytes.data + own->offset;
+    const struct seen_text *at = &seen->texts[text];
+    const struct document_set own = {.term_count = at->terms, .word_count = at->words};
+    const uint8_t *bytes = (const uint8_t *)seen->bytes.data + at->offset;
+    struct set_comparison comparison;
     *similarity = 0;
-    uint64_t least = set_needed_overlap(&seen->measure, mine, count);
-    if (least > mine || least > count || count == 0)
+    if (!set_comparison_plan(&seen->measure, sets, &own, &comparison))
         return COG_OK;
-    GROW(seen->other, seen->other_capacity, count + 1, "seen texts", error);
-    member_set_decode(by_words ? bytes + member_set_bytes(own->terms) : bytes, count, seen->other);
-    size_t overlap = member_set_overlap(by_words ? sets->words : sets->terms, mine, seen->other,
-                                        count, (size_t)least);
-    if (overlap >= least)
-        *similarity = set_similarity(&seen->measure, mine, count, overlap);
+    GROW(seen->other, seen->other_capacity, comparison.b_count + 1, "seen texts", error);
+    member_set_decode(comparison.by_words ? bytes + member_set_bytes(at->terms) : bytes,
+                      comparison.b_count, seen->other);
+    *similarity = set_comparison_run(&seen->measure, &comparison,
+                                     comparison.by_words ? sets->words : sets->terms, seen->other);
     return COG_OK;
 }
 
-static cog_status look_up(struct cog_seen *seen, const struct seen_sets *sets,
+static cog_status look_up(struct cog_seen *seen, const struct document_set *sets,
                           const uint64_t *members, size_t count, uint64_t *number, double *best,
                           cog_error *error) {
     size_t prefix = seen->lists ? prefix_of(seen, count) : 0;
@@ -178,7 +171,7 @@ static cog_status look_up(struct cog_seen *seen, const struct seen_sets *sets,
 
 /* The sets of the list of terms, in place. A text without terms is known by its bytes. */
 static cog_status make_sets(struct cog_seen *seen, const char *text, size_t size,
-                            struct seen_sets *sets, cog_error *error) {
+                            struct document_set *sets, cog_error *error) {
     struct term_list *list = &seen->list;
     TRY(analyzer_run(seen->analyzer, view_of(text, size), view_of(NULL, 0), list, error));
     if (list->count == 0 && size) {
@@ -188,11 +181,12 @@ static cog_status make_sets(struct cog_seen *seen, const char *text, size_t size
     }
     GROW(seen->scratch, seen->scratch_capacity, list->count + 1, "a text's terms", error);
     size_t from = list->count - list->short_terms;
+    uint64_t *words = list->hashes ? list->hashes + from : NULL;
     sets->terms = list->hashes;
-    sets->words = list->hashes ? list->hashes + from : NULL;
-    sets->term_count = from ? member_set_make(sets->terms, from, seen->scratch) : 0;
+    sets->words = words;
+    sets->term_count = from ? member_set_make(list->hashes, from, seen->scratch) : 0;
     sets->word_count =
-        list->short_terms ? member_set_make(sets->words, list->short_terms, seen->scratch) : 0;
+        list->short_terms ? member_set_make(words, list->short_terms, seen->scratch) : 0;
     return COG_OK;
 }
 
@@ -200,7 +194,7 @@ static cog_status make_sets(struct cog_seen *seen, const char *text, size_t size
 
 enum { SEEN_LOG = 1, UNSAVED_TEXTS = 256, HEAD_BYTES = 16 };
 
-static bool append_unsaved(struct cog_seen *seen, const struct seen_sets *sets) {
+static bool append_unsaved(struct cog_seen *seen, const struct document_set *sets) {
     const struct seen_text *text = &seen->texts[seen->count - 1];
     uint8_t head[8], made[HEAD_BYTES] = {0};
     encode_u32(made, seen->ngram);
@@ -231,7 +225,7 @@ static cog_status load_texts(struct cog_seen *seen, struct bytes_view payload, c
                          "the text libraries); use the same options, or another folder",
                          seen->log.path);
     for (size_t at = HEAD_BYTES; at < payload.size;) {
-        struct seen_sets sets = {0};
+        struct document_set sets = {0};
         size_t left = payload.size - at;
         if (left >= 8) {
             sets.term_count = decode_u32(bytes + at);
@@ -246,8 +240,9 @@ static cog_status load_texts(struct cog_seen *seen, struct bytes_view payload, c
              "seen texts", error);
         sets.terms = seen->scratch;
         sets.words = seen->scratch + sets.term_count;
-        member_set_decode(bytes + at + 8, sets.term_count, sets.terms);
-        member_set_decode(bytes + at + 8 + term_bytes, sets.word_count, sets.words);
+        member_set_decode(bytes + at + 8, sets.term_count, seen->scratch);
+        member_set_decode(bytes + at + 8 + term_bytes, sets.word_count,
+                          seen->scratch + sets.term_count);
         TRY(remember(seen, &sets, error));
         at += size;
     }
@@ -364,7 +359,7 @@ uint64_t cog_seen_count(const cog_seen *seen) {
 
 static cog_status check_text(cog_seen *seen, const char *text, size_t size, uint64_t *number,
                              double *similarity, cog_error *error) {
-    struct seen_sets sets = {0};
+    struct document_set sets = {0};
     TRY(make_sets(seen, text, size, &sets, error));
     TRY(look_up(seen, &sets, sets.terms, sets.term_count, number, similarity, error));
     TRY(look_up(seen, &sets, sets.words, sets.word_count, number, similarity, error));
