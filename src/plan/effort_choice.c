@@ -8,7 +8,8 @@ static const double SCANNED_TERM_NS = 1, TILED_TERM_NS = 0.1, WEIGHED_TERM_NS = 
 static const double ROW_NS = 200;   /* to find a row */
 static const double GRADED_NS = 15; /* of a row that is proposed to the margins of a query */
 
-enum { ALL_ROWS_MAX = 4096, TILED_QUERIES = 16 };
+/* The log of a live index is a segment with 4,096 documents and those of one more commit. */
+enum { ALL_ROWS_MAX = 4096, UNMEASURED_ROWS_MAX = 8192, TILED_QUERIES = 16 };
 
 bool effort_weighs_all(size_t rows, size_t queries, size_t candidates) {
     return queries > 1 && (double)queries * (double)candidates >= (double)rows;
@@ -126,7 +127,8 @@ bool effort_choose(const struct effort_question *question, const struct recall_m
     return found;
 }
 
-bool effort_choose_all(const struct effort_question *question, struct effort_choice *choice) {
+bool effort_choose_all(const struct effort_question *question, bool is_measured,
+                       struct effort_choice *choice) {
     const struct search_method *method = method_of(method_exhaustive(false));
     *choice = (struct effort_choice){.method = method,
                                      .candidates = question->rows,
@@ -134,5 +136,5 @@ bool effort_choose_all(const struct effort_question *question, struct effort_cho
                                      .recall = {1, 1, 1}};
     choice->query_ns =
         method_ns(question, method, 0, false) + candidates_ns(question, question->rows);
-    return question->rows <= ALL_ROWS_MAX;
+    return question->rows <= (is_measured ? ALL_ROWS_MAX : UNMEASURED_ROWS_MAX);
 }

@@ -32,9 +32,10 @@ struct effort_choice {
  * is exact by the method that compares all. */
 bool effort_choose(const struct effort_question *question, const struct recall_measures *measures,
                    const struct search_method *method, struct effort_choice *choice);
-/* Every row gets its true cosine: for segments too small to be measured. False if there are more
- * rows than that is worth. */
-bool effort_choose_all(const struct effort_question *question, struct effort_choice *choice);
+/* Every row gets its true cosine: for segments too small to be measured, or not measured yet. False
+ * if there are more rows than that is worth. */
+bool effort_choose_all(const struct effort_question *question, bool is_measured,
+                       struct effort_choice *choice);
 /* Whether a query with this effort takes so much longer than comparing all signatures, or all
  * vectors if cosines decide, that nobody would choose it: it is not worth measuring. */
 bool effort_is_hopeless(const struct effort_question *question, const struct search_method *method,

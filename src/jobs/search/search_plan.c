@@ -53,7 +53,16 @@ static void consider(const struct effort_question *question, const struct segmen
         *best = own;
 }
 
-/* best->method is NULL if nothing reaches the recall. */
+static bool is_measured(const struct effort_question *question, const struct segment *segment,
+                        const struct search_method *method) {
+    uint32_t flags = question->of_cosines ? RECALL_OF_COSINES : 0;
+    if (!method || !segment_tables(segment, method))
+        method = method_of(method_exhaustive(false));
+    return recall_is_measured(&segment->recall, method->name, flags, question->k);
+}
+
+/* best->method is NULL if nothing reaches the recall. A small segment that was not measured, as one
+ * that a live index made of its log, is compared whole, whatever tables it has. */
 static void choose_part(const struct effort_question *question, const struct segment *segment,
                         const struct search_method *method, struct effort_choice *best) {
     const struct search_method *flat = method_of(method_exhaustive(false));
@@ -63,20 +72,14 @@ static void choose_part(const struct effort_question *question, const struct seg
     for (unsigned i = 0; !method && i < segment->table_count; i++)
         consider(question, segment, segment->tables[i].method, best);
     struct effort_choice all;
-    bool is_free = !method || !segment_tables(segment, method);
-    if (is_free)
+    const bool is_free = !method || !segment_tables(segment, method);
+    const bool has_measures = is_measured(question, segment, method);
+    const bool may_take_all = effort_choose_all(question, has_measures, &all);
+    if (is_free || (!question->of_cosines && may_take_all && !has_measures))
         consider(question, segment, flat, best);
-    if (question->of_cosines && effort_choose_all(question, &all) &&
+    if (question->of_cosines && may_take_all &&
         (!best->method || (is_free && all.query_ns < best->query_ns)))
         *best = all;
-}
-
-static bool is_measured(const struct effort_question *question, const struct segment *segment,
-                        const struct search_method *method) {
-    uint32_t flags = question->of_cosines ? RECALL_OF_COSINES : 0;
-    if (!method || !segment_tables(segment, method))
-        method = method_of(method_exhaustive(false));
-    return recall_is_measured(&segment->recall, method->name, flags, question->k);
 }
 
 cog_status search_plan_make(const cog_index *index, const struct effort_question *question,

@@ -3,6 +3,7 @@
  * from 0.8 to 0.99; truth is the exhaustive search. */
 #include "base/hash.h"
 #include "cognate.h"
+#include "jobs/index/index_pending.h"
 #include "plan/recall_measures.h"
 #include "test.h"
 
@@ -218,6 +219,71 @@ TEST(recall_of_the_build_is_kept_by_documents) {
     CHECK(runs.count == 2 * 3 * TARGETS);
     CHECK_MSG(runs.below * 20 <= runs.count && runs.worst <= 0.02, "%d of %d below, worst by %g",
               runs.below, runs.count, runs.worst);
+}
+
+/* A live index of which all but the first documents were added and have become a segment that is
+ * not measured. */
+static cog_status grow_live(const cog_document *items, cog_method method, bool vectors,
+                            const char *folder, cog_live **live, cog_error *error) {
+    enum { FIRST = 10 };
+    cog_index_options options;
+    cog_documents *first = NULL, *rest = NULL;
+    cog_index *index = NULL;
+    cog_index_options_init(&options);
+    options.method = method;
+    options.vectors = vectors;
+    cog_status status = cog_documents_from_memory(items, FIRST, &first, error);
+    if (status == COG_OK)
+        status = cog_index_build(first, &options, NULL, &index, NULL, error);
+    if (status == COG_OK)
+        status = cog_index_save(index, folder, error);
+    if (status == COG_OK)
+        status = cog_live_open(folder, live, error);
+    if (status == COG_OK)
+        status = cog_documents_from_memory(items + FIRST, DOCUMENTS - FIRST, &rest, error);
+    if (status == COG_OK)
+        status = cog_live_add_documents(*live, rest, NULL, NULL, NULL, NULL, NULL, error);
+    cog_index_close(index);
+    cog_documents_close(first);
+    cog_documents_close(rest);
+    return status;
+}
+
+TEST(recall_is_kept_by_segments_that_are_not_measured) {
+    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_FLAT, COG_METHOD_SLICES,
+                                         COG_METHOD_COLUMNS};
+    static char texts[DOCUMENTS][TEXT_BYTES], asked[QUERIES][TEXT_BYTES], ids[DOCUMENTS][8];
+    static cog_document items[DOCUMENTS], queries[QUERIES];
+    make_documents(items, texts, DOCUMENTS, 400, 5);
+    make_documents(queries, asked, QUERIES, 400, 6);
+    for (size_t i = 0; i < DOCUMENTS; i++) {
+        items[i].id = ids[i];
+        items[i].id_size = (size_t)snprintf(ids[i], sizeof ids[i], "%zu", i);
+    }
+    log_set_most_documents(2200);
+    for (size_t i = 0; i < 2 * sizeof methods / sizeof *methods; i++) {
+        const cog_method method = methods[i / 2];
+        const bool vectors = i % 2 == 0;
+        cog_live *live = NULL;
+        cog_index *index = NULL;
+        cog_hits *truth = NULL, *hits = NULL;
+        cog_report *report = NULL;
+        CHECK_OK(cog_report_create(&report, error));
+        CHECK_OK(grow_live(items, method, vectors, test_path("unmeasured"), &live, error));
+        CHECK_OK(cog_live_snapshot(live, &index, error));
+        CHECK(index->parts.segments[1].rows >= 2000 && index->parts.segments[1].recall.count == 0);
+        CHECK_OK(ask(index, queries, vectors ? COG_METHOD_EXACT : COG_METHOD_FLAT, 1, &truth, NULL,
+                     error));
+        CHECK_OK(ask(index, queries, method, 0.99, &hits, report, error));
+        CHECK_MSG(recall_of(hits, truth, !vectors) >= 0.99, "%s", cog_report_json(report));
+        CHECK(!strstr(cog_report_json(report), "not known"));
+        cog_hits_free(truth);
+        cog_hits_free(hits);
+        cog_report_free(report);
+        cog_index_close(index);
+        cog_live_close(live);
+    }
+    log_set_most_documents(0);
 }
 
 /* ---- Measures -------------------------------------------------------------------------------- */
