@@ -44,8 +44,12 @@ COG_API cog_status cog_live_create(cog_index *index, cog_live **live, cog_error 
  * behind. Snapshots stay. Accepts NULL. */
 COG_API void cog_live_close(cog_live *live);
 
-/* The state after all changes that were acknowledged by this handle; cog_index_close it. Weights
- * are those of statistics that count all documents but the last 1/64. */
+/* The last state that was published, at once; cog_index_close it. It has all changes that this
+ * handle has acknowledged, except that after a second without snapshots it may lack those of other
+ * threads since then (4,096 documents at most) if a commit is under way, which then publishes them;
+ * cog_live_refresh waits for them. Nobody is waited for, unless the calling thread itself has made a
+ * change that is not published yet. Weights are those of statistics that count all documents but
+ * the last 1/64. */
 COG_API cog_status cog_live_snapshot(cog_live *live, cog_index **snapshot, cog_error *error);
 /* The same with what other processes have changed. */
 COG_API cog_status cog_live_refresh(cog_live *live, cog_error *error);

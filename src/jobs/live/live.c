@@ -267,13 +267,22 @@ cog_index *live_take_shown(cog_live *live, uint64_t *number) {
     return shown;
 }
 
+/* The last change of the calling thread, which it expects to see. */
+static _Thread_local struct {
+    const cog_live *live;
+    uint64_t commit;
+} own_change;
+
 cog_index *live_take_fresh(cog_live *live, uint64_t *number) {
     pthread_mutex_lock(&live->lock);
-    bool is_stale = live->is_stale;
     live->read_ns = clock_ns();
+    bool lacks_own = own_change.live == live && own_change.commit > live->shown_commit;
+    bool leads = live->is_stale && !live->is_led && !live->leads_wanted;
+    live->is_led |= leads;
     pthread_mutex_unlock(&live->lock);
-    if (is_stale) {
+    if (!leads && lacks_own)
         live_lead(live);
+    if (leads || lacks_own) {
         if (live->is_stale)
             live_show(live, NULL); /* if it cannot, the state before stays */
         live_stop_leading(live);
@@ -298,6 +307,7 @@ cog_status live_show(cog_live *live, cog_error *error) {
     cog_index *before = live->shown;
     live->shown = fresh;
     live->shown_number = live->recent_first + live->recent_count;
+    live->shown_commit = live->commits;
     live->is_stale = false;
     pthread_mutex_unlock(&live->lock);
     cog_index_close(before);
@@ -398,6 +408,8 @@ void live_submit(cog_live *live, struct live_request *first, struct live_request
         ;
     if (!last->is_done)
         lead_group(live, &wake);
+    own_change.live = live;
+    own_change.commit = __atomic_load_n(&live->commits, __ATOMIC_RELAXED);
     sem_destroy(&wake);
 }
 

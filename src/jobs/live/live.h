@@ -84,6 +84,8 @@ struct cog_live {
     uint64_t shown_number; /* documents of lower numbers are in what is shown */
     bool is_stale;         /* changes were acknowledged that it lacks */
     uint64_t read_ns;      /* when somebody last asked for it */
+    uint64_t commits;      /* all of them; atomic */
+    uint64_t shown_commit; /* the last of them that is shown */
     struct live_worker *idle;
     uint64_t generation; /* of the index, when `recent` was begun */
     /* Documents from number recent_first on; the next has the number recent_first + recent_count.
@@ -127,8 +129,9 @@ void live_want_merge(cog_live *live);
 void live_end_merges(cog_live *live);
 /* Puts requests, linked by `next`, into the queue and waits until all are answered. */
 void live_submit(cog_live *live, struct live_request *first, struct live_request *last);
-/* The state with all changes that were acknowledged, and the number of the first document that it
- * may lack; cog_index_close it. */
+/* The state with all changes that were acknowledged to the calling thread, and to others unless a
+ * commit is under way after a second in which nobody asked. Waits for nobody but for a change of
+ * the calling thread. `number`: of the first document that it may lack. cog_index_close it. */
 cog_index *live_take_fresh(cog_live *live, uint64_t *number);
 /* What was shown last, which may be older: its statistics and settings are good for any change. */
 cog_index *live_take_shown(cog_live *live, uint64_t *number);

@@ -10,7 +10,7 @@
 /* Requests that searched before more than these were added search again. */
 enum { RECENT_MAX = 8192 };
 /* Each commit shows its changes if somebody asked for a state within this time; else the next one
- * who asks waits for that. */
+ * who asks does it, unless a commit is under way, which then does. */
 enum { READ_LATELY_NS = 1000000000 };
 
 /* ---- Documents that were added lately -------------------------------------------------------- */
@@ -223,6 +223,7 @@ static void show_commit(cog_live *live, struct live_request *requests) {
     pthread_mutex_lock(&live->lock);
     bool is_read = clock_ns() - live->read_ns < READ_LATELY_NS;
     live->is_stale |= !is_read;
+    __atomic_add_fetch(&live->commits, 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&live->lock);
     if (is_read && live_show(live, NULL) != COG_OK) {
         pthread_mutex_lock(&live->lock);

@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "cognate.h"
+#include "jobs/index/index_job.h"
 #include "jobs/live/live.h"
 #include "test.h"
 
@@ -271,6 +274,91 @@ TEST(live_in_memory_leaves_few_documents_unprepared) {
     CHECK(live->index->pending.corpus.rows < PENDING_DOCUMENTS_MAX);
     CHECK(rows_of(live) == DOCUMENTS + 1);
     cog_documents_close(documents);
+    cog_live_close(live);
+}
+
+static void *add_named(void *context) {
+    struct writer *writer = context;
+    char id[16], text[TEXT_BYTES];
+    snprintf(id, sizeof id, "d%u", writer->number);
+    make_text(writer->number, text);
+    writer->failed += add_one(writer->live, id, text, 0, NULL, NULL) != COG_OK;
+    return NULL;
+}
+
+static bool shows(cog_live *live, const char *id) {
+    cog_index *snapshot = NULL;
+    uint32_t row;
+    bool known = cog_live_snapshot(live, &snapshot, NULL) == COG_OK &&
+                 cog_index_find(snapshot, id, strlen(id), &row);
+    cog_index_close(snapshot);
+    return known;
+}
+
+/* A commit that waits for another process keeps no reader from the last state that was shown; once
+ * it is done, the next reader has it. */
+TEST(live_readers_do_not_wait_for_commits) {
+    const char *folder = test_path("live-readers");
+    struct writer writers[3] = {{0}};
+    pthread_t threads[3];
+    struct timespec before, after;
+    int lock;
+    CHECK_OK(make_index(folder, error));
+    CHECK_OK(cog_live_open(folder, &writers[0].live, error));
+    cog_live *live = writers[0].live;
+    for (unsigned i = 0; i < 3; i++)
+        writers[i] = (struct writer){.live = live, .number = i};
+    CHECK(shows(live, "first"));
+    usleep(1100000); /* no readers: commits are not shown */
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK(pthread_create(&threads[i], NULL, add_named, &writers[i]) == 0);
+        pthread_join(threads[i], NULL);
+    }
+    CHECK_OK(index_lock(folder, &lock, error));
+    CHECK(pthread_create(&threads[2], NULL, add_named, &writers[2]) == 0);
+    usleep(100000); /* it waits for the folder */
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    const bool known = shows(live, "first");
+    for (unsigned i = 0; i < 1000; i++)
+        (void)shows(live, "d1");
+    const bool is_early = shows(live, "d2");
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    index_unlock(lock);
+    pthread_join(threads[2], NULL);
+    CHECK(known && !is_early && after.tv_sec - before.tv_sec < 30);
+    CHECK(shows(live, "d0") && shows(live, "d1") && shows(live, "d2"));
+    CHECK(writers[0].failed + writers[1].failed + writers[2].failed == 0);
+    cog_live_close(live);
+}
+
+/* What a thread has added it finds, however many others add, with readers or without. */
+static void *read_own(void *context) {
+    struct writer *writer = context;
+    for (unsigned i = 0; i < EACH; i++) {
+        char id[16], text[TEXT_BYTES];
+        snprintf(id, sizeof id, "w%u-%u", writer->number, i);
+        make_text(writer->number * EACH + i, text);
+        writer->failed += add_one(writer->live, id, text, 0, NULL, NULL) != COG_OK;
+        writer->failed += i % 10 == 9 && !shows(writer->live, id);
+    }
+    return NULL;
+}
+
+TEST(live_threads_see_their_own_changes) {
+    struct writer writers[WRITERS];
+    pthread_t threads[WRITERS];
+    cog_live *live = NULL;
+    const char *folder = test_path("live-own");
+    CHECK_OK(make_index(folder, error));
+    CHECK_OK(cog_live_open(folder, &live, error));
+    for (unsigned i = 0; i < WRITERS; i++) {
+        writers[i] = (struct writer){.live = live, .number = i};
+        CHECK(pthread_create(&threads[i], NULL, read_own, &writers[i]) == 0);
+    }
+    for (unsigned i = 0; i < WRITERS; i++)
+        pthread_join(threads[i], NULL);
+    for (unsigned i = 0; i < WRITERS; i++)
+        CHECK_MSG(writers[i].failed == 0, "writer %u: %u failures", i, writers[i].failed);
     cog_live_close(live);
 }
 
