@@ -226,3 +226,16 @@ void print_skipped(double skipped, const char *noun) {
         fputs(skipped == 1 ? " was skipped" : " were skipped", stderr);
     }
 }
+
+cog_status open_reference(struct session *session, const cog_input_options *input,
+                          cog_documents **documents, cog_index **index) {
+    const struct arguments *arguments = session->arguments;
+    const char *const *words = arguments->words + arguments->first_count;
+    const size_t count = arguments->word_count - arguments->first_count;
+    for (size_t i = 0; i < count; i++)
+        if (count > 1 && cog_index_exists(words[i]))
+            return REFUSE(arguments, "--against %s: an index stands alone", words[i]);
+    return count == 1 && cog_index_exists(words[0])
+               ? cog_index_open(words[0], index, &session->error)
+               : cog_documents_open(input, words, count, documents, &session->error);
+}

@@ -79,23 +79,6 @@ static bool take_options(const struct arguments *arguments, cog_dedup_options *o
     return check_outputs(arguments);
 }
 
-/* The documents behind --against, or the index if that is one. */
-static cog_status open_reference(struct session *session, const cog_input_options *input,
-                                 cog_dedup_options *options, cog_index **index) {
-    const struct arguments *arguments = session->arguments;
-    const char *const *words = arguments->words + arguments->first_count;
-    const size_t count = arguments->word_count - arguments->first_count;
-    for (size_t i = 0; i < count; i++)
-        if (count > 1 && cog_index_exists(words[i]))
-            return REFUSE(arguments, "--against %s: an index stands alone", words[i]);
-    if (count == 1 && cog_index_exists(words[0])) {
-        cog_status status = cog_index_open(words[0], index, &session->error);
-        options->against_index = *index;
-        return status;
-    }
-    return cog_documents_open(input, words, count, &options->against, &session->error);
-}
-
 static cog_status run(struct session *session) {
     const struct arguments *arguments = session->arguments;
     const size_t first = arguments->first_count;
@@ -119,7 +102,8 @@ static cog_status run(struct session *session) {
     cog_error *error = &session->error;
     cog_status status = cog_documents_open(&input, arguments->words, first, &documents, error);
     if (has_option(arguments, OPTION_AGAINST))
-        THEN(status, open_reference(session, &input, &options, &index));
+        THEN(status, open_reference(session, &input, &options.against, &index));
+    options.against_index = index;
     THEN(status, cog_dedup(documents, &options, &outputs, &session->run, &clusters, session->report,
                            error));
     cog_clusters_free(clusters);

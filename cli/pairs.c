@@ -8,6 +8,7 @@ static const option_set sets[] = {own_options,        pair_options,   input_opti
                                   term_options,       weight_options, signature_options,
                                   projection_options, run_options,    NULL};
 static const struct option_text texts[] = {
+    {OPTION_AGAINST, "compare with these inputs, or with this index"},
     {OPTION_THRESHOLD, "least similarity (default: 0.8; with --lexicon 0.35)"},
     {OPTION_MEASURE, "of weighted terms, or of sets of word 3-grams"},
     {OPTION_RADIUS, "signatures: greatest distance, else by --threshold"},
@@ -92,24 +93,47 @@ static bool take_arguments(const struct arguments *arguments, struct pairs_argum
     return check_inputs(arguments, taken) && check_lexicon(arguments, taken);
 }
 
+/* The second collection is documents or an index, or neither. */
+struct sides {
+    cog_documents *documents[2];
+    cog_index *index;
+    cog_lexicon *lexicon;
+};
+
+static cog_status open_sides(struct session *session, const struct pairs_arguments *taken,
+                             struct sides *sides) {
+    cog_error *error = &session->error;
+    cog_status status = cog_documents_open(&taken->input, taken->paths[0], taken->path_counts[0],
+                                           &sides->documents[0], error);
+    if (status == COG_OK && taken->path_counts[1])
+        status = open_reference(session, &taken->input, &sides->documents[1], &sides->index);
+    if (status == COG_OK && taken->lexicon && sides->index)
+        return REFUSE(session->arguments,
+                      "a lexicon projects documents, and --against is an index: "
+                      "give the documents of the target language");
+    if (status == COG_OK && taken->lexicon)
+        status = cog_lexicon_open(taken->lexicon, &sides->lexicon, error);
+    return status;
+}
+
 static cog_status find_in_documents(struct session *session, const struct pairs_arguments *taken,
                                     cog_pairs **pairs) {
-    cog_documents *documents[2] = {NULL, NULL};
-    cog_lexicon *lexicon = NULL;
+    struct sides sides = {{NULL, NULL}, NULL, NULL};
+    cog_documents **documents = sides.documents;
     cog_error *error = &session->error;
-    cog_status status = COG_OK;
-    for (int side = 0; side < 2 && status == COG_OK; side++)
-        if (taken->path_counts[side])
-            status = cog_documents_open(&taken->input, taken->paths[side], taken->path_counts[side],
-                                        &documents[side], error);
-    if (status == COG_OK && taken->lexicon)
-        status = cog_lexicon_open(taken->lexicon, &lexicon, error);
-    THEN(status, lexicon ? cog_pairs_find_across(documents[0], documents[1], lexicon,
-                                                 &taken->projection, &taken->pairs, &session->run,
-                                                 pairs, session->report, error)
-                         : cog_pairs_find(documents[0], documents[1], &taken->pairs, &session->run,
-                                          pairs, session->report, error));
-    cog_lexicon_free(lexicon);
+    cog_status status = open_sides(session, taken, &sides);
+    if (sides.index)
+        THEN(status, cog_pairs_find_in_index(documents[0], sides.index, &taken->pairs,
+                                             &session->run, pairs, session->report, error));
+    else if (sides.lexicon)
+        THEN(status,
+             cog_pairs_find_across(documents[0], documents[1], sides.lexicon, &taken->projection,
+                                   &taken->pairs, &session->run, pairs, session->report, error));
+    else
+        THEN(status, cog_pairs_find(documents[0], documents[1], &taken->pairs, &session->run, pairs,
+                                    session->report, error));
+    cog_lexicon_free(sides.lexicon);
+    cog_index_close(sides.index);
     cog_documents_close(documents[0]);
     cog_documents_close(documents[1]);
     return status;
@@ -159,12 +183,17 @@ const struct command command_pairs = {
         "the share of the smaller document's 3-grams that the larger one has.\n\n"
         "With --lexicon (see cognate-lexicon), documents of two languages are compared: those "
         "before --against are projected into the language of those after it.\n\n"
+        "--against may name an index (see cognate-index) of the same measure and terms: its "
+        "documents "
+        "are then the second collection, and the lines are those of --against its documents. "
+        "Cosines are weighed by the statistics of both collections, not by those of the index.\n\n"
         "If the input is a .npy file of signatures, pairs within --radius bits are listed, and "
         "similarities are estimates. Documents and pairs may exceed --memory: they are joined from "
         "scratch files in TMPDIR, by cosine with every method, by Jaccard and containment exactly. "
         "The exit status is 1 if no pair is found.",
     .examples = "cognate pairs pages.jsonl --threshold 0.9 -o pairs.tsv\n"
                 "cognate pairs new/ --against archive/ --measure jaccard\n"
+                "cognate pairs new.jsonl --against seen.index --measure jaccard\n"
                 "cognate pairs signatures.npy --radius 3",
     .sets = sets,
     .texts = texts,

@@ -131,6 +131,15 @@ COG_API bool cog_index_sign_options(const cog_index *index, cog_sign_options *op
 /* COG_ERR_USAGE, naming the first difference, if the index was made differently. */
 COG_API cog_status cog_index_expect(const cog_index *index, const cog_sign_options *options,
                                     cog_error *error);
+/* Pairs between documents and the documents of an index, which has vectors or, for Jaccard and
+ * containment, is of that measure: cog_pairs_find with the documents that the index was made of.
+ * Cosines are weighed by the statistics of both collections together, not by those of the index
+ * ("statistics_documents" in the report). Terms must be those of the index. Rows of the second
+ * collection count the documents of the index that can be found. */
+COG_API cog_status cog_pairs_find_in_index(cog_documents *documents, const cog_index *index,
+                                           const cog_pairs_options *options,
+                                           const cog_run_options *run, cog_pairs **pairs,
+                                           cog_report *report, cog_error *error);
 /* The id of a row (rows count through all segments, removed ones too). Not zero-terminated; owned
  * by the index, valid until it changes. *size is 0, and the result NULL, where rows have no ids but
  * their numbers. */

@@ -96,14 +96,16 @@ def dedup(documents: Documents, *, against: Documents | Index = None, threshold:
     return DedupResult(*(Table(table, report, skipped) for table in tables))
 
 
-def pairs(a: Documents, against: Documents = None, *, threshold: float | None = None, measure: Measure | None = None,
+def pairs(a: Documents, against: Documents | Index = None, *, threshold: float | None = None, measure: Measure | None = None,
           method: Method = "auto", radius: int | None = None, lexicon: Lexicon | None = None, ids: bool = False,
           **options: Unpack[JobOptions]) -> Table:
     """All pairs at or above the threshold inside a collection, or between two: a, b, similarity, distance.
 
     The measure is the cosine of BM25 vectors, or of sets of word 3-grams the Jaccard coefficient or the containment:
     the share of the smaller set that the larger one has. With a lexicon, ``a`` is in its source language and
-    ``against`` in its target language. Signatures (uint8 [rows, bits / 8]) are compared by ``radius`` bits.
+    ``against`` in its target language. Signatures (uint8 [rows, bits / 8]) are compared by ``radius`` bits. ``against`` may
+    be an index of the same measure, whose documents are then the second collection; cosines are weighed by the statistics
+    of both.
 
     >>> import cognate, numpy as np
     >>> cognate.pairs(np.array([[0], [1], [255]], np.uint8), radius=1)["b"].tolist()
@@ -120,7 +122,12 @@ def pairs(a: Documents, against: Documents = None, *, threshold: float | None = 
     if radius is not None:
         raise TypeError("radius compares signatures; documents compare by threshold")
     handle = open_documents(a, read)
-    other = None if against is None else open_documents(against, read)
+    if isinstance(against, Index):
+        if lexicon is not None:
+            raise TypeError("a lexicon projects documents, and against is an index")
+        other = against._handle
+    else:
+        other = None if against is None else open_documents(against, read)
     table, text = _cognate.pairs(handle, other, lexicon and lexicon._handle, work, ids, run)
     return Table(table, report_of(text), _cognate.documents_skipped(handle))
 

@@ -134,6 +134,7 @@ static PyObject *dedup(PyObject *self, PyObject *arguments) {
 struct pairs_job {
     struct job job;
     cog_documents *documents, *against;
+    cog_index *index;           /* in the place of `against`; or NULL */
     const cog_lexicon *lexicon; /* NULL inside one language */
     const cog_signatures *signatures[2];
     uint32_t radius_bits;
@@ -156,6 +157,9 @@ static cog_status find_pairs(struct pairs_job *own, cog_pairs **pairs) {
         return cog_pairs_find_across(own->documents, own->against, own->lexicon, &own->projection,
                                      &own->options.pairs, &job->run, pairs, job->report,
                                      &job->error);
+    if (own->index)
+        return cog_pairs_find_in_index(own->documents, own->index, &own->options.pairs, &job->run,
+                                       pairs, job->report, &job->error);
     return cog_pairs_find(own->documents, own->against, &own->options.pairs, &job->run, pairs,
                           job->report, &job->error);
 }
@@ -177,7 +181,7 @@ static PyObject *run_pairs(struct pairs_job *job, PyObject *run) {
     return result;
 }
 
-/* pairs(documents, against or None, lexicon or None, options, ids, run) */
+/* pairs(documents, against or an index or None, lexicon or None, options, ids, run) */
 static PyObject *pairs(PyObject *self, PyObject *arguments) {
     PyObject *capsules[2], *lexicon, *dictionary, *run;
     int ids;
@@ -187,8 +191,10 @@ static PyObject *pairs(PyObject *self, PyObject *arguments) {
         return NULL;
     struct pairs_job job = {.job = {.work = pairs_work}, .ids = ids != 0};
     struct documents *first = documents_of(capsules[0]), *second = NULL;
+    struct index *index = index_from(capsules[1]);
     int measure = options_choice(dictionary, "measure", measure_names, COG_MEASURE_COSINE);
-    if (!first || measure < 0 || (capsules[1] != Py_None && !(second = documents_of(capsules[1]))))
+    if (!first || measure < 0 ||
+        (!index && capsules[1] != Py_None && !(second = documents_of(capsules[1]))))
         return NULL;
     if (lexicon != Py_None && !(job.lexicon = lexicon_of(lexicon)))
         return NULL;
@@ -201,7 +207,11 @@ static PyObject *pairs(PyObject *self, PyObject *arguments) {
     if (!take_pairs(dictionary, &job.options.pairs, job.lexicon ? projection_fields : NULL,
                     &job.projection))
         return NULL;
-    return run_pairs(&job, run);
+    job.index = index ? index_shown(index) : NULL;
+    PyObject *result = run_pairs(&job, run);
+    if (job.index)
+        cog_index_close(job.index);
+    return result;
 }
 
 /* The texts of a tuple, borrowed from it; free the array. NULL with an exception set. */

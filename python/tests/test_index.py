@@ -52,6 +52,21 @@ def test_sets(texts, tmp_path, measure):
         cognate.Index.build(texts[:5], measure=measure, bits=64)
 
 
+@pytest.mark.parametrize("measure", ["cosine", "jaccard", "containment"])
+def test_pairs_against_an_index(texts, tmp_path, measure):
+    index = cognate.Index.build(texts[:300], measure=measure)
+    index.add(texts[300:400])
+    changed = [" ".join(text.split()[:-3]) for text in texts[200:500]]
+    expected = list(cognate.pairs(changed, texts[:400], measure=measure, threshold=0.6).rows())
+    assert len(expected) > 100
+    assert list(cognate.pairs(changed, index, measure=measure, threshold=0.6).rows()) == expected
+    index.save(tmp_path / "index")
+    opened = cognate.Index.open(tmp_path / "index")
+    assert list(cognate.pairs(changed, against=opened, measure=measure, threshold=0.6).rows()) == expected
+    with pytest.raises(ValueError, match="measure"):
+        cognate.pairs(changed, index, measure="cosine" if measure == "jaccard" else "jaccard")
+
+
 def test_ids(texts):
     index = cognate.Index.build(texts[:50], ids=[f"n{i}" for i in range(50)])
     mixed = " ".join(texts[0].split()[:20] + texts[1].split()[:20])

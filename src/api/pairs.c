@@ -9,6 +9,7 @@
 #include "collection/options.h"
 #include "input/npy.h"
 #include "jobs/pairs/disk_pairs.h"
+#include "jobs/pairs/index_pairs.h"
 #include "jobs/pairs/pair_join.h"
 #include "jobs/pairs/set_pairs.h"
 #include "jobs/result_table.h"
@@ -81,6 +82,19 @@ cog_status cog_pairs_find(cog_documents *documents, cog_documents *against,
     TRY(check_call(documents, options, error));
     cog_status status = pair_join_init(&task, options, against ? 2 : 1, run, report, error);
     THEN(status, run_task(&task, both, &matches, error));
+    return pairs_of_task(&task, status, &matches, result, error);
+}
+
+cog_status cog_pairs_find_in_index(cog_documents *documents, const cog_index *index,
+                                   const cog_pairs_options *options, const cog_run_options *run,
+                                   cog_pairs **result, cog_report *report, cog_error *error) {
+    struct pair_task task = {0};
+    struct match_list matches = {0};
+    TRY(check_call(documents, options, error));
+    TRY(check_given(index, "index", error));
+    TRY(index_pairs_check(index, options, error));
+    cog_status status = pair_join_init(&task, options, 2, run, report, error);
+    THEN(status, index_pairs_find(&task, documents, index, &matches, error));
     return pairs_of_task(&task, status, &matches, result, error);
 }
 

@@ -111,19 +111,25 @@ cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog
     return corpus_add(corpus, view_of("", 0), bag, error);
 }
 
+/* A row whose set is in a batch of sets. */
+static cog_status append_set_row(struct corpus *corpus, struct corpus_row row, struct bytes_view id,
+                                 cog_error *error) {
+    const struct bag_view bag = {.count = row.term_count};
+    return append_item(corpus, row, id, &bag, error);
+}
+
+cog_status corpus_add_counted(struct corpus *corpus, struct bytes_view id, size_t term_count,
+                              cog_error *error) {
+    const struct corpus_row row = {.record = corpus->rows, .term_count = (uint32_t)term_count};
+    return append_set_row(corpus, row, id, error);
+}
+
 /* The same with the terms in the spool. */
 static cog_status spool_row(struct corpus_reading *reading, struct corpus_row row,
                             struct bytes_view id, const struct bag_view *bag, cog_error *error) {
     if (!bag_spool_encode(&reading->spooled, id, bag))
         return error_memory(error, bag->count * 12, "the documents");
     return append_item(reading->corpus, row, id, bag, error);
-}
-
-/* A row whose set is in a batch of sets. */
-static cog_status append_set_row(struct corpus *corpus, struct corpus_row row, struct bytes_view id,
-                                 cog_error *error) {
-    const struct bag_view bag = {.count = row.term_count};
-    return append_item(corpus, row, id, &bag, error);
 }
 
 static cog_status flush_spooled(struct corpus_reading *reading, cog_error *error) {

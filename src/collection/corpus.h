@@ -68,6 +68,9 @@ cog_status corpus_add(struct corpus *corpus, struct bytes_view id, const struct 
                       cog_error *error);
 /* The same without an id. */
 cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog_error *error);
+/* The same of a row whose terms are elsewhere; `term_count` of them. */
+cog_status corpus_add_counted(struct corpus *corpus, struct bytes_view id, size_t term_count,
+                              cog_error *error);
 void corpus_free(struct corpus *corpus);
 struct bytes_view corpus_id(const struct corpus *corpus, size_t row);
 /* The row of an id; false if there is none. Not after rows were taken out. */

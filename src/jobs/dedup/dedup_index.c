@@ -25,38 +25,9 @@ cog_status dedup_index_check(const cog_dedup_options *options, cog_error *error)
 
 /* ---- All documents --------------------------------------------------------------------------- */
 
-struct appended {
-    struct document_sets *sets;
-    struct set_batch batch;
-    uint64_t position; /* among the rows of the index that can be found */
-};
-
-static cog_status append_row(void *context, struct bytes_view id, const struct document_set *set,
-                             cog_error *error) {
-    enum { BYTES_AT_ONCE = 1 << 20 };
-    struct appended *appended = context;
-    TRY(set_batch_add_set(&appended->batch, set, id, (uint32_t)appended->position++, error));
-    return appended->batch.bytes.size < BYTES_AT_ONCE
-               ? COG_OK
-               : document_sets_append(appended->sets, &appended->batch, error);
-}
-
 cog_status dedup_index_append(const cog_index *index, struct document_sets *sets,
                               cog_error *error) {
-    struct appended appended = {.sets = sets};
-    if (!document_sets_wants_next(sets))
-        return COG_OK;
-    cog_status status = index_visit_sets(index, append_row, &appended, error);
-    THEN(status, document_sets_append(sets, &appended.batch, error));
-    set_batch_free(&appended.batch);
-    return status;
-}
-
-uint64_t dedup_index_set_bytes(const cog_index *index) {
-    uint64_t bytes = 0;
-    for (size_t part = 0; part < index->parts.manifest.count; part++)
-        bytes += index->parts.segments[part].sets.size_bytes;
-    return bytes;
+    return document_sets_wants_next(sets) ? index_append_sets(index, sets, error) : COG_OK;
 }
 
 /* Of documents that are in the log alone: their sets and ids. */

@@ -10,8 +10,6 @@ cog_status dedup_index_check(const cog_dedup_options *options, cog_error *error)
 /* For joins, which a report and a work folder need: all documents of the index as the next
  * collection of the sets, unless the work folder has them. */
 cog_status dedup_index_append(const cog_index *index, struct document_sets *sets, cog_error *error);
-/* What these take on disk, about. */
-uint64_t dedup_index_set_bytes(const cog_index *index);
 /* A hash that changes with the documents of the index. */
 uint64_t dedup_index_identity(const cog_index *index);
 

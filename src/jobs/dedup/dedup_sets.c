@@ -223,7 +223,7 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     TRY(take_terms(dedup->options, &terms, error));
     cog_documents *const both[2] = {documents, dedup->options->against};
     const cog_index *index = dedup->options->against_index;
-    set_memory_announce_disk(both, index ? dedup_index_set_bytes(index) : 0, dedup->job);
+    set_memory_announce_disk(both, index ? index_set_bytes(index) : 0, dedup->job);
     TRY(open_sets(dedup, documents, &terms, beside, error));
     const size_t kept = sets->count; /* of an earlier job */
     if (index)

@@ -129,6 +129,11 @@ typedef cog_status set_taker(void *context, struct bytes_view id, const struct d
 cog_status index_visit_sets(const cog_index *index, set_taker *take, void *context,
                             cog_error *error);
 
+/* All documents of an index of sets behind those of the file, and the bytes that these take there,
+ * about. */
+cog_status index_append_sets(const cog_index *index, struct document_sets *sets, cog_error *error);
+uint64_t index_set_bytes(const cog_index *index);
+
 /* Reports what indexing documents will take; COG_ERR_MEMORY where the budget is less. */
 cog_status index_check_memory(const cog_documents *documents, cog_measure measure,
                               const cog_run_options *run, cog_report *report, cog_error *error);
