@@ -193,7 +193,6 @@ const struct command command_pairs = {
         "The exit status is 1 if no pair is found.",
     .examples = "cognate pairs pages.jsonl --threshold 0.9 -o pairs.tsv\n"
                 "cognate pairs new/ --against archive/ --measure jaccard\n"
-                "cognate pairs new.jsonl --against seen.index --measure jaccard\n"
                 "cognate pairs signatures.npy --radius 3",
     .sets = sets,
     .texts = texts,
