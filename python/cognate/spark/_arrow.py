@@ -61,11 +61,11 @@ def runs(batches: Iterator[pyarrow.RecordBatch], keys: list[str], rows: int = 20
     """
     import pyarrow
     held: list[pyarrow.RecordBatch] = []
-    count = 0
+    count, enough = 0, rows
     for batch in batches:
         held.append(batch)
         count += batch.num_rows
-        if count < rows:
+        if count < enough:
             continue
         table = pyarrow.Table.from_batches(held)
         end = run_starts(table, keys)[-1]
@@ -73,6 +73,7 @@ def runs(batches: Iterator[pyarrow.RecordBatch], keys: list[str], rows: int = 20
             yield table.slice(0, int(end))
         held = table.slice(int(end)).to_batches()
         count -= int(end)
+        enough = rows if end else 2 * count  # a long run is looked through a few times, not with every batch
     if count:
         yield pyarrow.Table.from_batches(held)
 

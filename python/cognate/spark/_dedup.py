@@ -2,12 +2,14 @@
 
 Documents are taken in the order of ``keep``; a document that is near none of those kept so far is kept, and any other
 goes for the first kept one that it is near. If few pairs share keys, all near pairs are found at once, and one task
-applies the rule, or joins them too if all sets fit it (`_one_task.py`). Else documents are taken in blocks, each four times as large as all before it: pairs inside the block
-first, then the block's representatives against everything later, which leaves what is near one of them. A family of
-near-duplicates then costs as many pairs as it has members, but for those in the first block.
+applies the rule, or joins them too if all sets fit it (`_one_task.py`). Else documents are taken in blocks inside
+which few pairs share keys: pairs inside the block first, then the block's representatives against everything later,
+which leaves what is near one of them. A family of near-duplicates then costs as many pairs as it has members, but for
+those of the block that it begins in.
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +27,11 @@ if TYPE_CHECKING:
 #: Beyond this many pairs of rows that share a key, and this many per row, documents are taken in blocks.
 PAIRS_AT_ONCE = 20_000_000
 _PAIRS_PER_KEY = 20
-_FIRST_BLOCK, _GROWTH = 256, 4
+#: The pairs of rows that share a key in a block are this part of PAIRS_AT_ONCE.
+_BLOCK_PART, _BLOCK_PAIRS_LEAST = 10, 1000
+#: A round should rid the rest of this many times the pairs of its block, and of this part of all; else blocks grow.
+_WORTH, _WORTH_PART, _GROWTH = 4, 16, 4
+_STEPS = 4096  # blocks end at one of so many places
 _PARTNERS = "rank long, partner long, similarity double"
 
 
@@ -38,8 +44,9 @@ class Decision(NamedTuple):
 
 
 def decide(stages: Stages, documents: Documents, rule: _sets.Rule, keep: str, grouping: str,
-           pairs_at_once: int = PAIRS_AT_ONCE, members_at_once: int = _one_task.MEMBERS_AT_ONCE) -> Decision | Stage:
-    """Who stays for whom; a table of clusters if one task did it all."""
+           pairs_at_once: int = PAIRS_AT_ONCE, members_at_once: int = _one_task.MEMBERS_AT_ONCE,
+           documents_at_once: int = _one_task.DOCUMENTS_AT_ONCE) -> Decision | Stage:
+    """Who stays for whom; a table of clusters if one task could make it."""
     order = _keep_order(documents, keep)
     sets = _sets.term_sets(stages, documents.frame, rule, documents.data)
     stages.note(documents=sets.rows)
@@ -47,14 +54,19 @@ def decide(stages: Stages, documents: Documents, rule: _sets.Rule, keep: str, gr
         decided = _one_task.decide(stages, sets, documents, rule, keep, order, grouping)
         if decided is not None:
             return decided
-    documents.check_ids(stages, sets)
-    members = _group_equal(stages, sets, documents, keep)
-    ranks = _rank(stages, members, documents, keep, rule)
+    is_small = sets.rows <= documents_at_once
+    if is_small:
+        members, ranks = _one_task.order(stages, sets, documents, rule, keep, order)
+    else:
+        documents.check_ids(stages, sets)
+        members = _group_equal(stages, sets, documents, keep)
+        ranks = _rank(stages, members, documents, keep, rule)
     stages.note(distinct_documents=ranks.rows)
     counts_stage, counts = _sets.count_members(stages, [sets])
     keys = _sets.set_keys(stages, "keys", sets, ranks, counts_stage, counts, rule)
     key_counts = _sets.frequent_keys(stages, [keys])
-    job = _Join(stages, sets, ranks, keys, key_counts, rule)
+    rows = Stage(_sets.without_idle(stages, keys.table, key_counts), keys.hash, keys.facts)
+    job = _Join(stages, sets, ranks, rows, key_counts, rule)
     expected = key_counts.facts["sharing"]
     stages.note(keys=keys.rows, pairs_sharing_keys=expected)
     if grouping == "connected":
@@ -62,9 +74,9 @@ def decide(stages: Stages, documents: Documents, rule: _sets.Rule, keep: str, gr
     elif expected <= max(pairs_at_once, _PAIRS_PER_KEY * keys.rows if pairs_at_once else 0):
         partners = job.at_once()
     else:
-        partners = job.in_blocks()
+        partners = job.in_blocks(max(pairs_at_once // _BLOCK_PART, _BLOCK_PAIRS_LEAST))
     stages.note(candidates=job.candidates, pairs=job.pairs, rounds=job.rounds)
-    return Decision(members, ranks, partners)
+    return _one_task.conclude(stages, members, partners, rule.threshold) if is_small else Decision(members, ranks, partners)
 
 
 # ---- Order -----------------------------------------------------------------------------------------------------------
@@ -144,28 +156,55 @@ class _Join:
         return self.stages.table("partners", lambda: measured.table.selectExpr(
             "b as rank", "a as partner", "cast(cast(similarity as float) as double) as similarity"), [measured])
 
-    def in_blocks(self) -> Stage:
+    def in_blocks(self, most_pairs: int) -> Stage:
         from pyspark.sql import functions as f
         total, parts = self.ranks.rows, []
-        rest, done = self.keys, 0
-        size = max(1, total // _FIRST_BLOCK)
+        rest, done, before = self.keys, 0, math.inf
         while done < total:
-            end = min(total, max(done + 1, size))
             number = str(self.rounds)
+            sharing = self._sharing(f"sharing-{number}", rest, done)
+            pairs = sum(sharing.values())
+            if before - pairs < max(_WORTH * most_pairs, before / _WORTH_PART):
+                most_pairs *= _GROWTH
+            end, before = self._end(sharing, done, most_pairs), pairs
             inside = rest.table.filter(f"rank < {end}")
             near = self._near(f"inside-{number}", inside, [rest], end=end)
             gone = self._solve(f"partners-{number}", near, done, end - done, "representative")
             parts.append(gone)
             if end < total:
-                stays = inside.join(gone.table.select("rank"), "rank", "left_anti").withColumn("flags", f.expr("flags & 4"))
-                later = rest.table.filter(f"rank >= {end}").withColumn("flags", f.expr("(flags & 4) | 1"))
+                stays = inside.join(gone.table.select("rank"), "rank", "left_anti").withColumn(
+                    "flags", f.expr(f"flags & {_sets.OWN_FLAGS}"))
+                later = rest.table.filter(f"rank >= {end}").withColumn(
+                    "flags", f.expr(f"(flags & {_sets.OWN_FLAGS}) | 1"))
                 reached = self._near(f"later-{number}", stays.unionByName(later), [rest, gone], True, end=end)
                 first = self._first(f"removed-{number}", reached)
                 parts.append(first)
                 rest = self._without(f"rest-{number}", rest, first, end)
-            done, size = end, end * _GROWTH
+            done = end
             self.rounds += 1
         return self.stages.table("partners", lambda: _sets._union([part.table for part in parts]), parts)
+
+    def _width(self, done: int) -> int:
+        return max(1, -(-(self.ranks.rows - done) // _STEPS))
+
+    def _sharing(self, name: str, rest: Stage, done: int) -> dict[int, int]:
+        """How many pairs of rows that share a key end in each step of ranks from ``done`` on."""
+        from pyspark.sql import Window
+        from pyspark.sql import functions as f
+        earlier = f.row_number().over(Window.partitionBy("key").orderBy("rank")) - 1
+        steps = self.stages.table(name, lambda: rest.table.select("rank", earlier.alias("earlier")).filter(
+            "earlier > 0").groupBy(f.expr(f"(rank - {done}) div {self._width(done)}").alias("step")).agg(
+            f.sum("earlier").alias("pairs")), [rest], done=done)
+        return {row["step"]: row["pairs"] for row in steps.table.collect()}
+
+    def _end(self, sharing: dict[int, int], done: int, most_pairs: int) -> int:
+        """The rank behind a block that begins at ``done``: before the step with too many pairs, but one step at least."""
+        pairs = 0
+        for step in sorted(sharing):
+            pairs += sharing[step]
+            if pairs > most_pairs:
+                return min(self.ranks.rows, done + max(1, step) * self._width(done))
+        return self.ranks.rows
 
     def _without(self, name: str, rest: Stage, gone: Stage, end: int) -> Stage:
         return self.stages.table(name, lambda: rest.table.filter(f"rank >= {end}").join(

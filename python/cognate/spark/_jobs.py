@@ -29,6 +29,7 @@ class JobOptions(TermOptions, total=False):
 class SparkOptions(JobOptions, total=False):
     """Options of dedup and clusters."""
     pairs_at_once: int  #: take documents in blocks if more pairs than this share a key
+    documents_at_once: int  #: at most this many documents are ranked, and their clusters made, in one task
 
 
 class CosineOptions(WeightOptions, total=False):
@@ -108,7 +109,8 @@ def _decide(df: Any, text: str, id: str, threshold: float, measure: str, keep: s
                           options.get("data"))
     decision = _dedup.decide(stages, documents, _rule(threshold, measure, options), keep, grouping,
                              options.get("pairs_at_once", _dedup.PAIRS_AT_ONCE),
-                             options.get("members_at_once", _one_task.MEMBERS_AT_ONCE))
+                             options.get("members_at_once", _one_task.MEMBERS_AT_ONCE),
+                             options.get("documents_at_once", _one_task.DOCUMENTS_AT_ONCE))
     gone = _dedup.removed(stages, decision, threshold)
     stages.note(removed=gone.rows, kept=stages.report["documents"] - gone.rows)
     return stages, documents, decision, gone
@@ -222,6 +224,7 @@ def find_pairs(stages: Stages, sides: list[Documents], rule: _sets.Rule,
     key_counts = _sets.frequent_keys(stages, keys)
     across = len(sides) == 2
     rows = keys[0].table if not across else keys[0].table.unionByName(keys[1].table)
+    rows = _sets.without_idle(stages, rows, key_counts)
     found = _sets.candidates(stages, "candidates", rows, key_counts, rule, keys, across)
     near = _sets.verify(stages, "near", found, sets, rule)
     stages.note(keys=sum(stage.rows for stage in keys), candidates=found.rows, pairs=near.rows)

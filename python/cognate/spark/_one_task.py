@@ -1,8 +1,8 @@
-"""Small collections: one task has all sets, joins them and decides.
+"""What one task does for all documents: a stage of Spark takes about a second, whatever it has to do.
 
-A stage of Spark takes about a second, whatever it has to do, and the join of many tasks has a dozen. Sets that fit the
-memory of one task are brought together once instead. The keys, the measure and the rule are those of the join of many
-tasks, and so is the answer.
+Sets that fit the memory of one task are brought together there, joined and decided on. The keys, the measure and the
+rule are those of the join of many tasks, and so is the answer. Of larger collections one task has the documents without
+their sets: it ranks them before the join (`order`), and makes the clusters after it (`conclude`).
 """
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Collections with at most this many members of sets are joined in one task: 200 MB, and up to 1 GB in Python.
 MEMBERS_AT_ONCE = 25_000_000
+#: Collections with at most this many documents are ranked, and their clusters made, in one task: up to 1 GB in Python.
+DOCUMENTS_AT_ONCE = 4_000_000
 _PAIRS_MOST = 4_000_000  # with more pairs of rows that share a key, tasks share the work
 _PAIRS_MEASURED = 10_000  # at a time
 _TOO_MANY = -1
@@ -45,16 +47,9 @@ def decide(stages: Stages, sets: Stage, documents: Documents, rule: _sets.Rule, 
 
     None if more pairs share keys than a task should have.
     """
-    kinds = {field.name: field.dataType.simpleString() for field in sets.table.schema.fields}
-    schema = (f"cluster long, doc long, id {kinds['id']}, ord {kinds['ord']}, kept_doc long, kept {kinds['id']}, "
-              "similarity double, reason string, stays boolean, counts array<long>")
-
     def make() -> Any:
-        frame = sets.table.repartition(1)
-        if keep.startswith("field"):
-            frame = number_rows(frame.sortWithinPartitions(*keep_order))
-        return map_partitions(frame.sortWithinPartitions(*documents.order()), _decide, schema, rule.threshold,
-                              rule.measure, keep.partition(":")[0], grouping)
+        return map_partitions(_in_input_order(sets.table, documents, keep, keep_order), _decide, _cluster_schema(sets),
+                              rule.threshold, rule.measure, keep.partition(":")[0], grouping)
     stage = stages.table("decision", make, [sets], {"counts": "max(counts)"}, threshold=rule.threshold,
                          measure=rule.measure, keep=keep, grouping=grouping)
     counts = _counts_of(stage)
@@ -63,6 +58,61 @@ def decide(stages: Stages, sets: Stage, documents: Documents, rule: _sets.Rule, 
     stages.note(distinct_documents=counts.distinct, rounds=1)
     _note(stages, counts)
     return Stage(stage.table.filter("counts is null"), stage.hash, {**stage.facts, "removed": counts.removed})
+
+
+def order(stages: Stages, sets: Stage, documents: Documents, rule: _sets.Rule, keep: str,
+          keep_order: list[Any]) -> tuple[Stage, Stage]:
+    """All documents in the order of the input: place, doc, id, ord, leader (the place of the first in keep order that has an
+    equal set), rank (in keep order; -1 of those that are not leaders); and the ranks alone: doc, rank."""
+    kinds = _kinds(sets)
+
+    def make() -> Any:
+        facts = sets.table.selectExpr(*(name for name in sets.table.columns if name not in ("terms", "words")),
+                                      "octet_length(terms) div 8 as terms")
+        return map_partitions(_in_input_order(facts, documents, keep, keep_order), _order,
+                              f"place long, doc long, id {kinds['id']}, ord {kinds['ord']}, leader long, rank long, "
+                              f"times long, other {kinds['id']}", rule.measure, keep.partition(":")[0])
+    stage = stages.table("order", make, [sets], {"distinct": "count(if(rank >= 0, 1, null))", "times": "max(times)"},
+                         measure=rule.measure, keep=keep)
+    if stage.facts["times"]:
+        row = stage.table.head()
+        refuse_double(row["id"], row["other"], row["times"])
+    ranks = stage.table.filter("rank >= 0").select("doc", "rank")
+    return stage, Stage(ranks, stage.hash, {"rows": stage.facts["distinct"]})
+
+
+def conclude(stages: Stages, order: Stage, partners: Stage, threshold: float) -> Stage:
+    """The table of `decide`, from the documents of `order` and from partners of ranks (rank, partner, similarity)."""
+    kinds = _kinds(order)
+
+    def make() -> Any:
+        lines = order.table.selectExpr("0 as kind", "place", "doc", "id", "ord", "leader", "rank", "1.0D as similarity")
+        near = partners.table.selectExpr(
+            "1 as kind", "rank as place", *(f"cast(null as {kinds[name]}) as {name}" for name in ("doc", "id", "ord")),
+            "partner as leader", "rank", "similarity")
+        return map_partitions(lines.unionByName(near).repartition(1).sortWithinPartitions("kind", "place"), _conclude,
+                              _cluster_schema(order), threshold)
+    stage = stages.table("decision", make, [order, partners], {"counts": "max(counts)"}, threshold=threshold)
+    counts = Counts(*(stage.facts["counts"] or ()))
+    return Stage(stage.table.filter("counts is null"), stage.hash, {**stage.facts, "removed": counts.removed})
+
+
+def _kinds(stage: Stage) -> dict[str, str]:
+    return {field.name: field.dataType.simpleString() for field in stage.table.schema.fields}
+
+
+def _cluster_schema(stage: Stage) -> str:
+    kinds = _kinds(stage)
+    return (f"cluster long, doc long, id {kinds['id']}, ord {kinds['ord']}, kept_doc long, kept {kinds['id']}, "
+            "similarity double, reason string, stays boolean, counts array<long>")
+
+
+def _in_input_order(frame: Any, documents: Documents, keep: str, keep_order: list[Any]) -> Any:
+    """All rows in one partition; with ``place`` in keep order if a column decides it."""
+    frame = frame.repartition(1)
+    if keep.startswith("field"):
+        frame = number_rows(frame.sortWithinPartitions(*keep_order))
+    return frame.sortWithinPartitions(*documents.order())
 
 
 def pairs(stages: Stages, sets: list[Stage], rule: _sets.Rule) -> Any:
@@ -114,12 +164,7 @@ def _decide(batches: Iterator[pyarrow.RecordBatch], threshold: float, measure: A
     if double := _double_ids(rows):
         yield _members(rows, _Members.none(), Counts(double[0]), double[1:])
         return
-    order = _keep_order(rows, keep)
-    leader = _leaders(rows, order)
-    ranked = order[leader[order] == order]
-    if measure == "containment":  # the larger set comes first
-        size = np.diff(lists(rows, "terms")[0])
-        ranked = ranked[np.argsort(-size[ranked], kind="stable")]
+    leader, ranked = _ranked(rows, keep, np.diff(lists(rows, "terms")[0]) if measure == "containment" else None)
     sets = _Sets(rows, [ranked], measure)
     rows = rows.drop_columns(["terms", "words"])
     near, counts = sets.near(threshold)
@@ -129,6 +174,51 @@ def _decide(batches: Iterator[pyarrow.RecordBatch], threshold: float, measure: A
         return
     members = _clusters(leader, ranked, near, sets, threshold, grouping)
     yield _members(rows, members, counts._replace(removed=int((~members.stays).sum())))
+
+
+def _order(batches: Iterator[pyarrow.RecordBatch], measure: Any, keep: str) -> Iterator[pyarrow.Table]:
+    """Rows come in the order of the input, with the sizes of their sets. If ids repeat, one row has two of them."""
+    import pyarrow
+    rows = _table_of(batches)
+    if rows is None:
+        return
+    double = _double_ids(rows)
+    leader, ranked = _ranked(rows, keep, numbers(rows, "terms") if measure == "containment" else None)
+    rank = np.full(rows.num_rows, -1)
+    rank[ranked] = np.arange(len(ranked))
+    table = pyarrow.table({"place": np.arange(rows.num_rows), "doc": rows["doc"], "id": rows["id"], "ord": rows["ord"],
+                           "leader": leader, "rank": rank})
+    if double:
+        table = table.take([double[1]])
+    times = pyarrow.array([double[0]] if double else [None] * table.num_rows, pyarrow.int64())
+    others = pyarrow.array([double[2]] if double else [None] * table.num_rows, pyarrow.int64())
+    yield table.append_column("times", times).append_column("other", rows["id"].take(others))
+
+
+def _ranked(rows: pyarrow.Table, keep: str, size: Array | None) -> tuple[Array, Array]:
+    """The leader of each document, and the leaders by rank: in keep order, or by their sizes, which then come first."""
+    order = _keep_order(rows, keep)
+    leader = _leaders(rows, order)
+    ranked = order[leader[order] == order]
+    return leader, ranked if size is None else ranked[np.argsort(-size[ranked], kind="stable")]
+
+
+def _conclude(batches: Iterator[pyarrow.RecordBatch], threshold: float) -> Iterator[pyarrow.Table]:
+    """Documents come in the order of the input, then partners of ranks."""
+    rows = _table_of(batches)
+    if rows is None:
+        return
+    near = int(numbers(rows, "kind").sum())
+    lines, near_rows = rows.slice(0, rows.num_rows - near), rows.slice(rows.num_rows - near)
+    rank, leader = numbers(lines, "rank"), numbers(lines, "leader")
+    places = np.flatnonzero(rank >= 0)
+    ranked = np.empty(len(places), np.int64)
+    ranked[rank[places]] = places
+    partner, similarity = np.arange(len(ranked)), np.ones(len(ranked))
+    partner[numbers(near_rows, "rank")] = numbers(near_rows, "leader")
+    similarity[numbers(near_rows, "rank")] = numbers(near_rows, "similarity")
+    members = _members_of(leader, ranked, partner, similarity, threshold)
+    yield _members(lines, members, Counts(removed=int((~members.stays).sum())))
 
 
 def _pairs(batches: Iterator[pyarrow.RecordBatch], threshold: float, measure: Any,
@@ -171,8 +261,10 @@ class _Sets:
         keys = self._keys(threshold)
         if keys is None:
             return _NO_PAIRS, Counts()
-        runs = np.diff(np.append(run_starts(keys, ["key"]), keys.num_rows))
-        counts = Counts(keys=keys.num_rows, sharing=int((runs * (runs - 1) // 2).sum()))
+        starts = run_starts(keys, ["key"])
+        runs = np.diff(np.append(starts, keys.num_rows))
+        smaller = np.add.reduceat((numbers(keys, "flags") & _sets.SMALLER) // _sets.SMALLER, starts).astype(np.int64)
+        counts = Counts(keys=keys.num_rows, sharing=int((smaller * runs - smaller * (smaller + 1) // 2).sum()))
         if counts.sharing > _PAIRS_MOST:
             return None, counts._replace(candidates=_TOO_MANY)
         found = list(_sets._find_candidates(iter(keys.to_batches()), threshold, self.measure, len(self.sides) == 2))
@@ -275,6 +367,11 @@ def _clusters(leader: Array, ranked: Array, near: _Near, sets: _Sets, threshold:
     partner[rows] = table["representative"][gone]
     similarity[rows] = (table["similarity"][gone] if grouping == "representative"
                         else sets.measured(partner[rows], rows).astype(np.float32))
+    return _members_of(leader, ranked, partner, similarity, threshold)
+
+
+def _members_of(leader: Array, ranked: Array, partner: Array, similarity: Array, threshold: float) -> _Members:
+    """Members from the partner of each rank, which is itself if it stays, and the similarity of the two."""
     rank = np.empty(len(leader), np.int64)
     rank[ranked] = np.arange(len(ranked))
     rank = rank[leader]  # by place

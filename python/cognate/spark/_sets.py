@@ -19,14 +19,22 @@ from ._stages import Stage, Stages
 if TYPE_CHECKING:
     import pyarrow
 
-#: A key with more rows than this is cut into blocks; each pair of blocks is joined on its own.
-BLOCK_ROWS = 2048
+#: A key with more than the square of this many pairs to compare is cut into blocks of as many rows; each pair of blocks
+#: is joined on its own.
+BLOCK_ROWS = 8192
+_PAIRS_IN_MEMORY = 4_000_000  # candidates that a task lists at a time, at most
+_IDLE_ROWS = 64  # a key with more rows that propose no pair is left out of the shuffle
+_IDLE_KEYS_MOST = 1_000_000
 _BLOCKS_MOST = 100  # pairs of blocks are numbered in 14 bits of a key
 _CHUNK_BITS = 20  # tables of counts travel in pieces of 2^20 bytes
 _SLOT_BITS_MOST = 28
 FREQUENT_BITS = 20
 _PART_SHIFT = 49
-_SIDE, _ACROSS, _HAS_TERMS = 1, 2, 4
+_SIDE, _ACROSS, _HAS_TERMS, _LARGER = 1, 2, 4, 8
+#: A row that may be the smaller of two near sets whose first common member is its key.
+SMALLER = 16
+#: Flags that a row keeps when its side changes.
+OWN_FLAGS = _HAS_TERMS | SMALLER
 _WORDS = 1 << 48
 
 KEY_COLUMNS = "key long, place int, size int, first long, second long, flags int"
@@ -59,13 +67,13 @@ def count_members(stages: Stages, sets: list[Stage], slot_bits: int | None = Non
     if slot_bits is None:
         members = sum(stage.facts["members"] for stage in sets)
         slot_bits = min(max(math.ceil(math.log2(2 * members + 1)), 12), _SLOT_BITS_MOST)
-    pieces = frame.coalesce(max(1, parallelism(spark)))
+    pieces = frame.coalesce(max(1, cores(spark)))  # each task has a table of counts, which travels
     chunks = map_partitions(pieces, _count_members, "chunk int, data binary", slot_bits).repartition("chunk")
     stage = stages.table("counts", lambda: map_partitions(chunks.sortWithinPartitions("chunk"), _merge_counts,
                                                           "chunk int, data binary", slot_bits), sets,
                          slot_bits=slot_bits)
     counts = batch.MemberCounts(slot_bits, FREQUENT_BITS)
-    for row in stage.table.toLocalIterator():
+    for row in stage.table.collect():
         _put_chunk(counts, row["chunk"], row["data"])
     return stage, _shared(spark, counts)
 
@@ -77,16 +85,34 @@ def set_keys(stages: Stages, name: str, sets: Stage, ranks: Stage, counts_stage:
         keys = map_batches(sets.table.select("doc", "terms", "words"), _set_keys, f"doc long, {KEY_COLUMNS}", counts,
                            rule.threshold, rule.measure, side)
         return keys.join(ranks.table.select("doc", "rank"), "doc")
-    return stages.table(name, make, [sets, ranks, counts_stage], threshold=rule.threshold, measure=rule.measure,
-                        side=side)
+    return stages.table(name, make, [sets, ranks, counts_stage, "flags of smaller sets"], threshold=rule.threshold,
+                        measure=rule.measure, side=side)
 
 
 def frequent_keys(stages: Stages, keys: list[Stage]) -> Stage:
-    """How often each key occurs that occurs twice or more: key, count. Facts: pairs of rows that share a key, and the most
-    rows of one."""
-    return stages.table("key_counts", lambda: _union([stage.table.select("key") for stage in keys]).groupBy("key")
-                        .count().filter("count > 1"), keys,
-                        {"sharing": "coalesce(sum(count * (count - 1) div 2), 0)", "most": "coalesce(max(count), 0)"})
+    """How often each key occurs that occurs twice or more: key, count, smaller (rows that may be the smaller of a pair).
+    Facts: pairs of rows to compare, the most of one key, and what is idle: keys without a smaller row, and their rows."""
+    from pyspark.sql import functions as f
+    idle = f"smaller = 0 and count > {_IDLE_ROWS}"
+    return stages.table("key_counts", lambda: _union([stage.table.select("key", "flags") for stage in keys]).groupBy("key")
+                        .agg(f.count(f.lit(1)).alias("count"), f.sum(f.expr(f"(flags & {SMALLER}) div {SMALLER}")).alias(
+                            "smaller")).filter("count > 1"), keys,
+                        {"sharing": "coalesce(sum(smaller * count - smaller * (smaller + 1) div 2), 0)",
+                         "most": "coalesce(max(smaller * count), 0)",
+                         "idle_keys": f"coalesce(sum(if({idle}, 1, 0)), 0)",
+                         "idle_rows": f"coalesce(sum(if({idle}, count, 0)), 0)"})
+
+
+def without_idle(stages: Stages, rows: Any, key_counts: Stage) -> Any:
+    """Rows of keys without those of keys that many rows have and that propose no pair: boilerplate that is too little of
+    its documents to make any two of them near."""
+    from pyspark.sql import functions as f
+    idle = key_counts.facts["idle_keys"]
+    stages.note(idle_keys=idle, idle_rows=key_counts.facts["idle_rows"])
+    if not 0 < idle <= _IDLE_KEYS_MOST:
+        return rows
+    keys = key_counts.table.filter(f"smaller = 0 and count > {_IDLE_ROWS}").select("key")
+    return rows.join(f.broadcast(keys), "key", "left_anti")
 
 
 def candidates(stages: Stages, name: str, rows: Any, key_counts: Stage, rule: Rule, inputs: list[Stage], across: bool,
@@ -116,8 +142,9 @@ def verify(stages: Stages, name: str, found: Stage, sets: list[Stage], rule: Rul
         return sides[side].table.select("doc", "terms", "words").join(docs, "doc", "left_semi").select(*names)
 
     def make() -> Any:
-        pairs = found.table.repartition("a_doc").dropDuplicates(["a_doc", "b_doc"])
-        wide = pairs.join(needed(0, "a_doc"), "a_doc").join(needed(1, "b_doc"), "b_doc")
+        # Sets of b first: there are more of them, and sets of a few documents a are broadcast rather than shuffled.
+        pairs = found.table.repartition("b_doc").dropDuplicates(["a_doc", "b_doc"])
+        wide = pairs.join(needed(1, "b_doc"), "b_doc").join(needed(0, "a_doc"), "a_doc")
         return map_batches(wide.select("a", "b", "a_terms", "b_terms", "a_words", "b_words"), _measure,
                            "a long, b long, similarity double", rule.measure, least)
     return stages.table(name, make, [found, *sets], measure=rule.measure, threshold=least)
@@ -126,13 +153,15 @@ def verify(stages: Stages, name: str, found: Stage, sets: list[Stage], rule: Rul
 def _split_heavy(stages: Stages, rows: Any, key_counts: Stage, rule: Rule, across: bool) -> Any:
     """Rows of keys, with heavy keys cut into parts: every pair of blocks of a key is a key of its own."""
     from pyspark.sql import functions as f
-    if key_counts.facts["most"] <= rule.block_rows:
+    most_pairs = rule.block_rows ** 2
+    if key_counts.facts["most"] <= most_pairs:
         return rows
-    suspects = key_counts.table.filter(f.col("count") > rule.block_rows).select("key")
+    suspects = key_counts.table.filter(f.col("count") * f.col("smaller") > most_pairs).select("key")
     heavy = rows.join(f.broadcast(suspects), "key", "left_semi").groupBy("key").agg(
-        f.sum(f.expr(f"1 - (flags & {_SIDE})")).alias("a"), f.sum(f.expr(f"flags & {_SIDE}")).alias("b")).collect()
+        f.sum(f.expr(f"1 - (flags & {_SIDE})")).alias("a"), f.sum(f.expr(f"flags & {_SIDE}")).alias("b"),
+        f.sum(f.expr(f"(flags & {SMALLER}) div {SMALLER}")).alias("smaller")).collect()
     blocks = {row["key"]: tuple(_blocks(row[side], rule.block_rows) for side in ("a", "b")) for row in heavy
-              if row["a"] + row["b"] > rule.block_rows}
+              if (row["a"] * row["b"] if across else row["a"] * row["smaller"]) > most_pairs}
     if not blocks:
         return rows
     most = max(heavy, key=lambda row: row["a"] + row["b"])
@@ -157,8 +186,19 @@ def _union(frames: list[Any]) -> Any:
     return result
 
 
+def cores(spark: Any) -> int:
+    """Cores of the executors that run now."""
+    try:
+        executors = spark.sparkContext._jsc.sc().statusStore().executorList(True)
+        known = [executors.apply(i) for i in range(executors.size())]
+        own = sum(int(executor.totalCores()) for executor in known if executor.id() != "driver" or len(known) == 1)
+    except Exception:  # Spark Connect has no context, and says so with an exception of its own
+        own = 0
+    return own or parallelism(spark)
+
+
 def parallelism(spark: Any) -> int:
-    """Cores of the cluster, about."""
+    """How many partitions the cluster likes, about its cores."""
     try:
         return int(spark.sparkContext.defaultParallelism)
     except Exception:  # Spark Connect has no context, and says so with an exception of its own
@@ -249,11 +289,18 @@ def _set_keys(piece: pyarrow.RecordBatch, counts: Any, threshold: float, measure
         keys = batch.set_keys(sets, counts, threshold=threshold, measure=measure).to_numpy()
         row = keys["row"]
         flags = np.full(len(row), side * _SIDE, np.int32) + np.where(has_terms[row], _HAS_TERMS, 0).astype(np.int32)
+        flags += np.where(_may_be_smaller(keys["place"], keys["size"], threshold, measure), SMALLER, 0).astype(np.int32)
         tables.append(pyarrow.Table.from_batches([batch_of(
             doc=docs[row], key=keys["key"] | bit, place=keys["place"], size=keys["size"],
             first=np.where(keys["first"] < 0, -1, keys["first"] | bit),
             second=np.where(keys["second"] < 0, -1, keys["second"] | bit), flags=flags)]))
     return pyarrow.concat_tables(tables) if tables else None
+
+
+def _may_be_smaller(places: Any, sizes: Any, threshold: float, measure: Any) -> Any:
+    """Whether enough members stand behind a key for the set to be near one that is as large, or larger."""
+    least = 2 * threshold / (1 + threshold) if measure == "jaccard" else threshold
+    return sizes - places >= np.ceil(least * sizes - 1e-6)
 
 
 def _split_rows(piece: pyarrow.RecordBatch, blocks: dict[int, tuple[int, int]], across: bool) -> pyarrow.Table:
@@ -299,15 +346,33 @@ def _find_candidates(batches: Iterator[pyarrow.RecordBatch], threshold: float, m
     for table in runs(batches, ["key"], 50_000):
         names = ("key", "first", "second", "place", "size", "flags")
         columns = [numbers(table, name) for name in names]
-        columns[5] = (columns[5] | (_ACROSS if across else 0)).astype(np.uint8)
-        a, b, _ = batch.key_pairs(*columns, threshold=threshold, measure=measure)
         ranks, docs = numbers(table, "rank"), numbers(table, "doc")
-        if not across:
-            turned = ranks[a] > ranks[b]
-            a, b = np.where(turned, b, a), np.where(turned, a, b)
-        found = batch_of(a=ranks[a], b=ranks[b], a_doc=docs[a], b_doc=docs[b])
-        for at in range(0, found.num_rows, 100_000):
-            yield found.slice(at, 100_000)
+        for begin, end, last in _stretches(columns[0], columns[5], _PAIRS_IN_MEMORY):
+            part = [column[begin:last] for column in columns]
+            part[5] = (part[5] | (_ACROSS if across else 0)).astype(np.uint8)
+            part[5][end - begin:] |= _LARGER
+            a, b, _ = batch.key_pairs(*part, threshold=threshold, measure=measure)
+            a, b = a + begin, b + begin
+            if not across:
+                turned = ranks[a] > ranks[b]
+                a, b = np.where(turned, b, a), np.where(turned, a, b)
+            found = batch_of(a=ranks[a], b=ranks[b], a_doc=docs[a], b_doc=docs[b])
+            for at in range(0, found.num_rows, 100_000):
+                yield found.slice(at, 100_000)
+
+
+def _stretches(keys: Any, flags: Any, most: int) -> Iterator[tuple[int, int, int]]:
+    """Cuts sorted rows of keys so that a stretch has about ``most`` pairs: its first row, the one behind its last, and the
+    one behind the run that the last is part of."""
+    count = len(keys)
+    ends = np.append(np.flatnonzero(keys[1:] != keys[:-1]) + 1, count)
+    end_of = np.repeat(ends, np.diff(ends, prepend=0))
+    pairs = np.cumsum(np.where(flags & SMALLER, end_of - np.arange(count) - 1, 0))
+    cuts = np.append(np.flatnonzero(np.diff(pairs // most, prepend=0)) + 1, count)
+    begin = 0
+    for end in np.unique(cuts).tolist():
+        yield begin, end, int(end_of[end - 1])
+        begin = end
 
 
 def _measure(piece: pyarrow.RecordBatch, measure: Any, threshold: float) -> pyarrow.RecordBatch:
