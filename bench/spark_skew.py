@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Skewed collections on a cluster of two workers: what boilerplate costs, and whether the clusters are those of one machine.
 
-usage: bench/spark_skew.py [--documents N,N,...] [--family N,N,...] [--key N,N,...]
+usage: bench/spark_skew.py [--documents N,N,...] [--family N,N,...] [--key N,N,...] [--steps]
 
 Run it with the Python of the tests on Spark, which python/tests/spark/run makes: build/python/spark/bin/python. Texts are
 made of random words. All jobs take the path of many tasks, which large collections take; session start is not counted.
@@ -14,7 +14,9 @@ made of random words. All jobs take the path of many tasks, which large collecti
     family        near-duplicates of one document of 100 words, one word replaced in each, and a tenth as many others
 
 The seconds of a boilerplate case are given as a multiple of those of `plain`. CPU seconds are those of the executors and
-their Python. A case whose clusters are not those of cognate.dedup on one machine ends the program with status 1.
+their Python. With --steps there is no cluster: the steps that executors run are run here, one behind the other, and their
+CPU seconds are printed, with the rows of keys, those of the most frequent key, the pairs of rows that share a key, and the
+pairs that are compared. A case whose clusters are not those of cognate.dedup on one machine ends the program with status 1.
 """
 import argparse
 import pathlib
@@ -28,6 +30,9 @@ import pyarrow.parquet
 
 import cognate
 import cognate.spark
+from cognate import batch
+from cognate.spark import _sets
+from cognate.spark._arrow import numbers, packed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python/tests/spark"))
@@ -145,21 +150,72 @@ def run(spark, cluster, name, count, folder):
     return seconds, cpu, is_right
 
 
+def term_sets(texts):
+    table = batch.term_sets(texts, threads=1).to_arrow()
+    return pyarrow.table({"doc": table["row"], "terms": packed(table["terms"]), "words": packed(table["words"])})
+
+
+def count_members(sets):
+    lists = [_sets.lists(sets, name) for name in ("terms", "words")]
+    counts = batch.MemberCounts(max(12, 2 * sum(len(items) for _, items in lists)).bit_length(), _sets.FREQUENT_BITS)
+    for own in lists:
+        counts.add(own)
+    return counts
+
+
+def set_keys(sets, counts):
+    keys = _sets._set_keys(sets, counts, THRESHOLD, "jaccard", 0)
+    return keys.append_column("rank", keys["doc"]).sort_by([("key", "ascending"), ("size", "ascending")]).combine_chunks()
+
+
+def walk(keys):
+    found = _sets._find_candidates(iter(keys.to_batches(max_chunksize=10_000)), THRESHOLD, "jaccard", False)
+    return sum(part.num_rows for part in found)
+
+
+def run_steps(name, count):
+    """The steps of executors in this process."""
+    texts = CASES[name](count, np.random.default_rng(7))
+    seconds = [time.process_time()]
+
+    def timed(result):
+        seconds.append(time.process_time())
+        return result
+    sets = timed(term_sets(texts))
+    counts = timed(count_members(sets))
+    keys = timed(set_keys(sets, counts))
+    rows = np.unique(numbers(keys, "key"), return_counts=True)[1]
+    compared = _sets.pairs_of_rows(*(numbers(keys, column) for column in ("key", "place", "size", "flags")), THRESHOLD,
+                                   "jaccard").sum()
+    seconds.append(time.process_time())
+    found = timed(walk(keys)) if name != "family" else "-"  # a cluster takes a family in blocks instead
+    taken = [*np.diff(seconds)[:3], seconds[-1] - seconds[4] if name != "family" else 0]
+    print(f"| {name} | {len(texts)} | {' | '.join(f'{part:.2f}' for part in taken)} | {keys.num_rows} | {rows.max()} | "
+          f"{(rows * (rows - 1) // 2).sum()} | {compared} | {found} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", default="25000,100000", help="of plain, boilerplate, mostly (default: %(default)s)")
     parser.add_argument("--key", default="50000,200000", help="sizes of key (default: %(default)s)")
     parser.add_argument("--family", default="25000,100000", help="sizes of family (default: %(default)s)")
+    parser.add_argument("--steps", action="store_true", help="no cluster: the steps of executors alone")
     arguments = parser.parse_args()
     sizes = {"key": arguments.key, "family": arguments.family}
     jobs = [(name, int(count)) for name in CASES for count in sizes.get(name, arguments.documents).split(",") if count]
+    if arguments.steps:
+        print("| case | documents | sets | counts | keys | walk | rows of keys | of the most frequent | pairs that share a "
+              "key | compared | candidates |\n|---|---|---|---|---|---|---|---|---|---|---|")
+        for name, count in jobs:
+            run_steps(name, count)
+        return
     seconds, all_right = {}, True
     with (tempfile.TemporaryDirectory(prefix="spark-skew-") as folder,
           Cluster(f"{folder}/cluster", memory="3g") as cluster):
         spark = session(cluster.url, cognate.spark.archive(f"{folder}/env.tar.gz"), folder, **{
             "spark.executor.memory": "2g", "spark.driver.memory": "2g", "spark.ui.showConsoleProgress": "false",
             "spark.sql.shuffle.partitions": "8", "spark.default.parallelism": "8"})
-        print("| case | documents | seconds | CPU seconds | pairs that share keys | idle rows | candidates | pairs | rounds | MB "
+        print("| case | documents | seconds | CPU seconds | pairs to compare | idle rows | candidates | pairs | rounds | MB "
               "shuffled | clusters of one machine |\n|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
         run(spark, cluster, "plain", 2000, folder)  # the first job is slow: executors start Python and compile plans
         for name, count in jobs:

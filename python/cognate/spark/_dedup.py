@@ -64,10 +64,9 @@ def decide(stages: Stages, documents: Documents, rule: _sets.Rule, keep: str, gr
     stages.note(distinct_documents=ranks.rows)
     counts_stage, counts = _sets.count_members(stages, [sets])
     keys = _sets.set_keys(stages, "keys", sets, ranks, counts_stage, counts, rule)
-    key_counts = _sets.frequent_keys(stages, [keys])
-    rows = Stage(_sets.without_idle(stages, keys.table, key_counts), keys.hash, keys.facts)
-    job = _Join(stages, sets, ranks, rows, key_counts, rule)
-    expected = key_counts.facts["sharing"]
+    key_counts = _sets.frequent_keys(stages, [keys], rule)
+    rows, expected = _sets.without_idle(stages, keys.table, key_counts, [keys])
+    job = _Join(stages, sets, ranks, Stage(rows, keys.hash, keys.facts), key_counts, rule)
     stages.note(keys=keys.rows, pairs_sharing_keys=expected)
     if grouping == "connected":
         partners = job.connected()

@@ -221,10 +221,10 @@ def find_pairs(stages: Stages, sides: list[Documents], rule: _sets.Rule,
     counts_stage, counts = _sets.count_members(stages, sets)
     keys = [_sets.set_keys(stages, f"keys-{number}", sets[number], ranks[number], counts_stage, counts, rule, number)
             for number in range(len(sides))]
-    key_counts = _sets.frequent_keys(stages, keys)
+    key_counts = _sets.frequent_keys(stages, keys, rule)
     across = len(sides) == 2
     rows = keys[0].table if not across else keys[0].table.unionByName(keys[1].table)
-    rows = _sets.without_idle(stages, rows, key_counts)
+    rows, _ = _sets.without_idle(stages, rows, key_counts, keys)
     found = _sets.candidates(stages, "candidates", rows, key_counts, rule, keys, across)
     near = _sets.verify(stages, "near", found, sets, rule)
     stages.note(keys=sum(stage.rows for stage in keys), candidates=found.rows, pairs=near.rows)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import batch
 from . import _sets
-from ._arrow import Array, lists, map_partitions, numbers, run_starts
+from ._arrow import Array, lists, map_partitions, numbers
 from ._frames import Documents, number_rows, refuse_double
 from ._stages import Stage, Stages
 
@@ -261,10 +261,9 @@ class _Sets:
         keys = self._keys(threshold)
         if keys is None:
             return _NO_PAIRS, Counts()
-        starts = run_starts(keys, ["key"])
-        runs = np.diff(np.append(starts, keys.num_rows))
-        smaller = np.add.reduceat((numbers(keys, "flags") & _sets.SMALLER) // _sets.SMALLER, starts).astype(np.int64)
-        counts = Counts(keys=keys.num_rows, sharing=int((smaller * runs - smaller * (smaller + 1) // 2).sum()))
+        pairs = _sets.pairs_of_rows(*(numbers(keys, name) for name in ("key", "place", "size", "flags")), threshold,
+                                    self.measure)
+        counts = Counts(keys=keys.num_rows, sharing=int(pairs.sum()))
         if counts.sharing > _PAIRS_MOST:
             return None, counts._replace(candidates=_TOO_MANY)
         found = list(_sets._find_candidates(iter(keys.to_batches()), threshold, self.measure, len(self.sides) == 2))

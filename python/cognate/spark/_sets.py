@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: is joined on its own.
 BLOCK_ROWS = 8192
 _PAIRS_IN_MEMORY = 4_000_000  # candidates that a task lists at a time, at most
-_IDLE_ROWS = 64  # a key with more rows that propose no pair is left out of the shuffle
+_IDLE = "count > 64 and reach < largest"  # keys whose idle rows are left out of the shuffle
 _IDLE_KEYS_MOST = 1_000_000
 _BLOCKS_MOST = 100  # pairs of blocks are numbered in 14 bits of a key
 _CHUNK_BITS = 20  # tables of counts travel in pieces of 2^20 bytes
@@ -36,6 +36,7 @@ SMALLER = 16
 #: Flags that a row keeps when its side changes.
 OWN_FLAGS = _HAS_TERMS | SMALLER
 _WORDS = 1 << 48
+_SIZE_MOST = (1 << 31) - 1
 
 KEY_COLUMNS = "key long, place int, size int, first long, second long, flags int"
 
@@ -89,30 +90,42 @@ def set_keys(stages: Stages, name: str, sets: Stage, ranks: Stage, counts_stage:
                         measure=rule.measure, side=side)
 
 
-def frequent_keys(stages: Stages, keys: list[Stage]) -> Stage:
-    """How often each key occurs that occurs twice or more: key, count, smaller (rows that may be the smaller of a pair).
-    Facts: pairs of rows to compare, the most of one key, and what is idle: keys without a smaller row, and their rows."""
+def frequent_keys(stages: Stages, keys: list[Stage], rule: Rule) -> Stage:
+    """How often each key occurs that occurs twice or more: key, count, smaller (rows that may be the smaller of a pair),
+    largest (the size of a set that has it), reach (the size of a set that may be the larger of a pair; -1: there is none).
+    Facts: pairs of rows to compare, the most of one key, and in how many keys many rows are idle: larger than the reach."""
     from pyspark.sql import functions as f
-    idle = f"smaller = 0 and count > {_IDLE_ROWS}"
-    return stages.table("key_counts", lambda: _union([stage.table.select("key", "flags") for stage in keys]).groupBy("key")
-                        .agg(f.count(f.lit(1)).alias("count"), f.sum(f.expr(f"(flags & {SMALLER}) div {SMALLER}")).alias(
-                            "smaller")).filter("count > 1"), keys,
+    t, is_smaller = rule.threshold, f"(flags & {SMALLER}) != 0"
+    reach = f"floor((size - place) * {(1 + t) / t!r}D + 1e-6D) - size" if rule.measure == "jaccard" else f"{_SIZE_MOST}L"
+
+    def make() -> Any:
+        rows = _union([stage.table.select("key", "flags", "size", "place") for stage in keys])
+        return rows.groupBy("key").agg(
+            f.count(f.lit(1)).alias("count"), f.expr(f"count_if({is_smaller})").alias("smaller"),
+            f.max("size").alias("largest"),
+            f.expr(f"max(if({is_smaller}, {reach}, -1L))").alias("reach")).filter("count > 1")
+    return stages.table("key_counts", make, keys,
                         {"sharing": "coalesce(sum(smaller * count - smaller * (smaller + 1) div 2), 0)",
-                         "most": "coalesce(max(smaller * count), 0)",
-                         "idle_keys": f"coalesce(sum(if({idle}, 1, 0)), 0)",
-                         "idle_rows": f"coalesce(sum(if({idle}, count, 0)), 0)"})
+                         "most": "coalesce(max(smaller * count), 0)", "idle_keys": f"count(if({_IDLE}, 1, null))"},
+                        threshold=t, measure=rule.measure)
 
 
-def without_idle(stages: Stages, rows: Any, key_counts: Stage) -> Any:
-    """Rows of keys without those of keys that many rows have and that propose no pair: boilerplate that is too little of
-    its documents to make any two of them near."""
+def without_idle(stages: Stages, rows: Any, key_counts: Stage, inputs: list[Stage]) -> tuple[Any, int]:
+    """Rows of keys without idle ones, which propose no pair: of boilerplate that is too little of its documents to make any
+    two of them near. Also how many pairs of rows are left to compare."""
     from pyspark.sql import functions as f
-    idle = key_counts.facts["idle_keys"]
-    stages.note(idle_keys=idle, idle_rows=key_counts.facts["idle_rows"])
-    if not 0 < idle <= _IDLE_KEYS_MOST:
-        return rows
-    keys = key_counts.table.filter(f"smaller = 0 and count > {_IDLE_ROWS}").select("key")
-    return rows.join(f.broadcast(keys), "key", "left_anti")
+    keys, sharing = key_counts.facts["idle_keys"], key_counts.facts["sharing"]
+    stages.note(idle_keys=keys, idle_rows=0)
+    if not 0 < keys <= _IDLE_KEYS_MOST:
+        return rows, sharing
+    idle = f.broadcast(key_counts.table.filter(_IDLE).select("key", "reach"))
+    left = stages.table("idle", lambda: rows.select("key", "size", "flags").join(idle, "key").groupBy("key").agg(
+        f.count(f.lit(1)).alias("all"), f.expr("count_if(size <= reach)").alias("count"),
+        f.expr(f"count_if((flags & {SMALLER}) != 0)").alias("smaller")), [key_counts, *inputs],
+        {"sharing": "coalesce(sum(smaller * (all - count)), 0)", "idle_rows": "coalesce(sum(all - count), 0)"})
+    stages.note(idle_rows=left.facts["idle_rows"])
+    return (rows.join(idle, "key", "left").filter("reach is null or size <= reach").drop("reach"),
+            sharing - left.facts["sharing"])
 
 
 def candidates(stages: Stages, name: str, rows: Any, key_counts: Stage, rule: Rule, inputs: list[Stage], across: bool,
@@ -347,7 +360,8 @@ def _find_candidates(batches: Iterator[pyarrow.RecordBatch], threshold: float, m
         names = ("key", "first", "second", "place", "size", "flags")
         columns = [numbers(table, name) for name in names]
         ranks, docs = numbers(table, "rank"), numbers(table, "doc")
-        for begin, end, last in _stretches(columns[0], columns[5], _PAIRS_IN_MEMORY):
+        pairs = pairs_of_rows(columns[0], *columns[3:], threshold, measure)
+        for begin, end, last in _stretches(columns[0], pairs, _PAIRS_IN_MEMORY):
             part = [column[begin:last] for column in columns]
             part[5] = (part[5] | (_ACROSS if across else 0)).astype(np.uint8)
             part[5][end - begin:] |= _LARGER
@@ -361,14 +375,23 @@ def _find_candidates(batches: Iterator[pyarrow.RecordBatch], threshold: float, m
                 yield found.slice(at, 100_000)
 
 
-def _stretches(keys: Any, flags: Any, most: int) -> Iterator[tuple[int, int, int]]:
+def pairs_of_rows(keys: Any, places: Any, sizes: Any, flags: Any, threshold: float, measure: Any) -> Any:
+    """How many later rows of its key each row is compared with. Rows are sorted by key, then size."""
+    run = np.cumsum(np.append(False, keys[1:] != keys[:-1])) << 32
+    reach = np.full(len(keys), _SIZE_MOST)
+    if measure == "jaccard":
+        reach = np.floor((sizes - places) * ((1 + threshold) / threshold) + 1e-6).astype(np.int64) - sizes
+    ends = np.searchsorted(run + sizes, run + np.clip(reach, 0, _SIZE_MOST), side="right")
+    return np.where(flags & SMALLER, np.maximum(ends - np.arange(1, len(keys) + 1), 0), 0)
+
+
+def _stretches(keys: Any, pairs: Any, most: int) -> Iterator[tuple[int, int, int]]:
     """Cuts sorted rows of keys so that a stretch has about ``most`` pairs: its first row, the one behind its last, and the
     one behind the run that the last is part of."""
     count = len(keys)
     ends = np.append(np.flatnonzero(keys[1:] != keys[:-1]) + 1, count)
     end_of = np.repeat(ends, np.diff(ends, prepend=0))
-    pairs = np.cumsum(np.where(flags & SMALLER, end_of - np.arange(count) - 1, 0))
-    cuts = np.append(np.flatnonzero(np.diff(pairs // most, prepend=0)) + 1, count)
+    cuts = np.append(np.flatnonzero(np.diff(np.cumsum(pairs) // most, prepend=0)) + 1, count)
     begin = 0
     for end in np.unique(cuts).tolist():
         yield begin, end, int(end_of[end - 1])

@@ -53,12 +53,30 @@ def test_every_near_pair_is_proposed(monkeypatch, measure, sides, block_rows, mo
 
 def test_stretches_have_few_pairs_and_all_rows():
     keys = np.repeat([3, 5, 9], [1, 4000, 50])
-    flags = np.full(len(keys), _sets.SMALLER)
-    stretches = list(_sets._stretches(keys, flags, 100_000))
+    pairs = np.concatenate([np.arange(count)[::-1] for count in (1, 4000, 50)])
+    stretches = list(_sets._stretches(keys, pairs, 100_000))
     assert [begin for begin, _, _ in stretches] == [0, *(end for _, end, _ in stretches[:-1])]
     assert stretches[-1][1] == len(keys) and len(stretches) == 80  # of 4000 * 3999 / 2 pairs and some
     assert all(last == 4001 for _, end, last in stretches if 1 < end <= 4001)
-    assert list(_sets._stretches(keys, flags * 0, 10)) == [(0, len(keys), len(keys))]
+    assert list(_sets._stretches(keys, pairs * 0, 10)) == [(0, len(keys), len(keys))]
+
+
+@pytest.mark.parametrize("measure", ["jaccard", "containment"])
+def test_pairs_of_rows_are_those_that_are_compared(measure):
+    """Sizes and places by chance: the rows that the rule of overlaps allows, counted by brute force."""
+    rng = np.random.default_rng(2)
+    keys, sizes = np.sort(rng.integers(0, 5, 300)), rng.integers(1, 60, 300)
+    order = np.lexsort((sizes, keys))
+    keys, sizes = keys[order], sizes[order].astype(np.int32)
+    places = (sizes * rng.random(300) * 0.3).astype(np.int32)
+    flags = np.where(_sets._may_be_smaller(places, sizes, 0.8, measure), _sets.SMALLER, 0)
+    found = _sets.pairs_of_rows(keys, places, sizes, flags, 0.8, measure)
+    for i in range(300):
+        behind, size = int(sizes[i] - places[i]), int(sizes[i])
+        later = [int(other) for key, other in zip(keys[i + 1:], sizes[i + 1:], strict=True) if key == keys[i]]
+        allowed = [other for other in later if (behind / (size + other - behind) if measure == "jaccard"
+                                                else behind / size) >= 0.8]
+        assert found[i] == len(allowed)
 
 
 def test_boilerplate_below_the_threshold_has_no_smaller_rows():
