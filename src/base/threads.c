@@ -29,9 +29,9 @@ const struct threads_watch *threads_watch_current(void) {
     return watch_of_thread;
 }
 
-cog_status threads_check(cog_error *error) {
+cog_status threads_check(uint64_t done, uint64_t total, cog_error *error) {
     const struct threads_watch *watch = watch_of_thread;
-    return watch && watch->stops(watch->context, 0, 0)
+    return watch && watch->stops(watch->context, done, total)
                ? error_set(error, COG_ERR_CANCELLED, "stopped")
                : COG_OK;
 }

@@ -18,9 +18,9 @@ struct threads_watch {
  * borrowed until the next call. */
 const struct threads_watch *threads_watch_set(const struct threads_watch *watch);
 const struct threads_watch *threads_watch_current(void);
-/* For long work that is none of the loops below: COG_ERR_CANCELLED if the watch of the calling
- * thread says stop. */
-cog_status threads_check(cog_error *error);
+/* For long work that is none of the loops below, with its position and count: COG_ERR_CANCELLED if
+ * the watch of the calling thread says stop. */
+cog_status threads_check(uint64_t done, uint64_t total, cog_error *error);
 
 /* Calls work(context, worker, begin, end) until [0, count) is covered by pieces of at most `grain`;
  * worker < threads. The first failing piece ends the loop and its error is the result. */

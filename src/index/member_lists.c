@@ -109,8 +109,8 @@ static unsigned part_of(uint64_t member, unsigned part_bits) {
     return (unsigned)(member >> (MEMBER_BITS - part_bits));
 }
 
-static cog_status check_stop(uint64_t at, cog_error *error) {
-    return at % ROWS_AT_ONCE == 0 ? threads_check(error) : COG_OK;
+static cog_status check_stop(uint64_t at, uint64_t count, cog_error *error) {
+    return at % ROWS_AT_ONCE == 0 ? threads_check(at, count, error) : COG_OK;
 }
 
 /* part_starts[p + 1] becomes the members of part p, of 2^PARTS_BITS_MOST parts. */
@@ -121,7 +121,7 @@ static cog_status count_members(struct building *building, cog_error *error) {
     TRY(take_room(building, &building->places, source->rows, sizeof(uint32_t), error));
     uint32_t *sizes = building->sizes.data;
     for (size_t row = 0; row < source->rows; row++) {
-        TRY(check_stop(row, error));
+        TRY(check_stop(row, source->rows, error));
         sizes[row] = (uint32_t)source->members(source->context, row, &members);
         building->lists->count += sizes[row];
         for (size_t left = sizes[row]; left > 0; left--)
@@ -160,7 +160,7 @@ static cog_status stage_members(struct building *building, cog_error *error) {
                   error));
     struct staged_member *staged = building->staged.data;
     for (size_t row = 0; row < source->rows; row++) {
-        TRY(check_stop(row, error));
+        TRY(check_stop(row, source->rows, error));
         for (size_t left = source->members(source->context, row, &members); left > 0; left--) {
             const uint64_t member = *members++;
             staged[next[part_of(member, building->part_bits)]++] =
@@ -184,7 +184,7 @@ static inline cog_status visit_part(struct building *building, size_t part, memb
         return COG_OK;
     }
     for (size_t row = 0; row < source->rows; row++) {
-        TRY(check_stop(row, error));
+        TRY(check_stop(row, source->rows, error));
         for (size_t left = source->members(source->context, row, &members); left > 0; left--)
             take(building, *members++, (uint32_t)row);
     }
@@ -312,7 +312,7 @@ static inline cog_status visit_lists(struct building *building, list_taker *take
     const struct member_lists *lists = building->lists;
     for (uint64_t bucket = 0; bucket < (uint64_t)1 << lists->bits; bucket++) {
         const uint64_t end = lists->starts[bucket + 1];
-        TRY(check_stop(bucket, error));
+        TRY(check_stop(bucket, (uint64_t)1 << lists->bits, error));
         for (uint64_t at = lists->starts[bucket], length; at < end; at += length) {
             length = list_length(lists->entries, at, end);
             take(building, at, length);
@@ -369,7 +369,7 @@ static cog_status place_members(struct building *building, cog_error *error) {
     const struct noted_list *longer = building->longer.data;
     for (uint64_t i = 0; i < building->longer_count; i++) {
         uint64_t *entries = building->lists->entries + longer[i].begin;
-        TRY(check_stop(i, error));
+        TRY(check_stop(i, building->longer_count, error));
         for (uint64_t j = 0; j < longer[i].length; j++)
             take_place(building, &entries[j]);
         TRY(sort_entries(building, entries, longer[i].length, true, error));

@@ -55,7 +55,7 @@ static cog_status visit_part(struct merge *merge, size_t part, row_taker *take, 
     size_t removed = 0;
     for (uint32_t row = 0; row < entry->rows && status == COG_OK; row++) {
         if (row % ROWS_AT_ONCE == 0)
-            TRY(threads_check(error));
+            TRY(threads_check(row, entry->rows, error));
         if (removed < entry->removed_count && entry->removed[removed] == row)
             removed++;
         else

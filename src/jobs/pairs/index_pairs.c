@@ -36,7 +36,7 @@ static cog_status read_part(const cog_index *index, size_t part, struct corpus *
         struct bytes_view id = {NULL, 0};
         struct bag_view bag;
         if (row % ROWS_AT_ONCE == 0)
-            TRY(threads_check(error));
+            TRY(threads_check(row, entry->rows, error));
         if (entry->removed_count && manifest_is_removed(entry, row))
             continue;
         TRY(part_bags_read(bags, row, &bag, error));
