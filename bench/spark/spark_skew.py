@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Skewed collections on a cluster of two workers: what boilerplate costs, and whether the clusters are those of one machine.
 
-usage: bench/spark_skew.py [--documents N,N,...] [--family N,N,...] [--key N,N,...] [--steps]
+usage: bench/spark/spark_skew.py [--documents N,N,...] [--family N,N,...] [--key N,N,...] [--steps]
 
 Run it with the Python of the tests on Spark, which python/tests/spark/run makes: build/python/spark/bin/python. Texts are
 made of random words. All jobs take the path of many tasks, which large collections take; session start is not counted.
@@ -34,7 +34,7 @@ from cognate import batch
 from cognate.spark import _sets
 from cognate.spark._arrow import numbers, packed
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python/tests/spark"))
 from cluster import Cluster, session  # noqa: E402
 

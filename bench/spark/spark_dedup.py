@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Near-duplicates on a cluster of two workers: cognate.spark beside Spark ML's MinHashLSH and a job as text-dedup does it.
 
-usage: bench/spark_dedup.py [--documents N,N,...] [--seconds S] [--only NAME,NAME,...] [--file DOCUMENTS.jsonl]
+usage: bench/spark/spark_dedup.py [--documents N,N,...] [--seconds S] [--only NAME,NAME,...] [--file DOCUMENTS.jsonl]
 
 Run it with the Python of the tests on Spark, which python/tests/spark/run makes: build/python/spark/bin/python. Without a
 file, documents are real ones with planted copies (bench/dedup/dedup_data.py). Each method has a standalone master and two
@@ -31,7 +31,7 @@ import cognate
 import cognate.spark
 from cognate.spark._metrics import Metrics
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 for folder in ("python/tests/spark", "bench/dedup"):
     sys.path.insert(0, str(ROOT / folder))
 from cluster import Cluster, session  # noqa: E402

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sliding windows on Spark: chunk generation and detection apart, for several numbers of tables Q and windows B.
 
-usage: bench/spark_windows.py [--rows N] [--workers W] [--tables Q,Q,...] [--windows B,B,...]
+usage: bench/spark/spark_windows.py [--rows N] [--workers W] [--tables Q,Q,...] [--windows B,B,...]
 
 Starts a standalone master and W workers of one core each on this machine, each pinned to a core. Two collections of N
 generated signatures of 1024 bits are joined. Prints the seconds of both phases, comparisons and bytes shuffled beside what
@@ -15,7 +15,7 @@ import tempfile
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python/tests/spark"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python/tests/spark"))
 
 import cognate.spark  # noqa: E402
 from cluster import Cluster, session  # noqa: E402

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`cognate spark dedup` and `pairs` on two workers beside `cognate dedup` and `pairs`: time, stages, and the same bytes.
 
-usage: bench/spark_scale.py [--documents N,...] [--file FILE.jsonl] [--jobs dedup,pairs] [--kill SECONDS] [--memory SIZE]
+usage: bench/spark/spark_scale.py [--documents N,...] [--file FILE.jsonl] [--jobs dedup,pairs] [--kill SECONDS] [--memory SIZE]
 
 Run it with the Python of the tests on Spark, which python/tests/spark/run makes: build/python/spark/bin/python. The rival is
 build/cognate. Without a file, documents are real ones with planted copies (bench/dedup/dedup_data.py). There is a standalone
@@ -24,7 +24,7 @@ import time
 
 import cognate.spark
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 for part in ("python/tests/spark", "bench/dedup"):
     sys.path.insert(0, str(ROOT / part))
 from cluster import Cluster  # noqa: E402
