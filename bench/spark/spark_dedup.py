@@ -23,8 +23,6 @@ import threading
 import time
 
 import numpy as np
-import pyarrow
-import pyarrow.parquet
 from pyspark import cloudpickle
 
 import cognate
@@ -35,8 +33,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 for folder in ("python/tests/spark", "bench/dedup"):
     sys.path.insert(0, str(ROOT / folder))
 from cluster import Cluster, session  # noqa: E402
+from spark_documents import write_documents  # noqa: E402
 
-THRESHOLD, PERMUTATIONS, FILES = 0.8, 250, 8
+THRESHOLD, PERMUTATIONS = 0.8, 250
 
 
 # ---- Methods: each returns pairs or (with clusters) pairs of a document and its cluster, and how many it compared -----
@@ -165,14 +164,6 @@ def read_texts(arguments, most, folder):
         plant(base, path, f"{folder}/planted.tsv", most)
     with open(path, encoding="utf-8") as file:
         return [json.loads(line)["text"] for line, _ in zip(file, range(most), strict=False)]
-
-
-def write_documents(texts, path):
-    pathlib.Path(path).mkdir()
-    rows = -(-len(texts) // FILES)
-    table = pyarrow.table({"id": np.arange(len(texts)), "text": texts})
-    for i in range(FILES):
-        pyarrow.parquet.write_table(table.slice(i * rows, rows), f"{path}/{i}.parquet")
 
 
 def truth_of(texts):

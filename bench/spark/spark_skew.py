@@ -26,7 +26,6 @@ import time
 
 import numpy as np
 import pyarrow
-import pyarrow.parquet
 
 import cognate
 import cognate.spark
@@ -37,8 +36,9 @@ from cognate.spark._arrow import numbers, packed
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python/tests/spark"))
 from cluster import Cluster, session  # noqa: E402
+from spark_documents import write_documents  # noqa: E402
 
-THRESHOLD, FILES, VOCABULARY = 0.8, 8, 200_000
+THRESHOLD, VOCABULARY = 0.8, 200_000
 
 
 # ---- Collections -----------------------------------------------------------------------------------------------------
@@ -123,14 +123,6 @@ def expected_clusters(texts):
 
 def are_equal(found, expected):
     return len(found[0]) == len(expected[0]) and all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
-
-
-def write_documents(texts, path):
-    pathlib.Path(path).mkdir()
-    rows = -(-len(texts) // FILES)
-    table = pyarrow.table({"id": np.arange(len(texts)), "text": texts})
-    for i in range(FILES):
-        pyarrow.parquet.write_table(table.slice(i * rows, rows), f"{path}/{i}.parquet")
 
 
 def run(spark, cluster, name, count, folder):

@@ -11,7 +11,7 @@ enum {
     SLOTS_PER_MEMBER = 2, /* wanted; half of it is the least */
     AHEAD = 16
 };
-/* Of the values, so many times the share that a partner may lack are looked at. */
+/* The share of the values that are looked at: this multiple of what a partner may lack. */
 static const double share_times = 3, share_least = 0.1, share_most = 0.9;
 
 struct lone_search {
@@ -41,6 +41,21 @@ static void look_ahead(const struct lone_search *search, const uint64_t *members
         __builtin_prefetch(word_of(search, members[i]), 1);
 }
 
+/* Calls take for the marked rows, with the members of the share. */
+typedef void set_taker(const struct lone_search *search, size_t row,
+                       const struct loaded_sets *sets);
+static cog_status visit_rows(const struct lone_search *search, size_t begin, size_t end,
+                             set_taker *take, cog_error *error) {
+    struct set_cursor cursor = {
+        .next = begin, .end = end, .marks = search->marks, .share = search->share};
+    const struct loaded_sets *sets;
+    cog_status status;
+    while ((status = set_cursor_next(&cursor, search->file, &sets, error)) == COG_OK && sets)
+        take(search, cursor.next - 1, sets);
+    set_cursor_free(&cursor);
+    return status;
+}
+
 /* ---- Meeting --------------------------------------------------------------------------------- */
 
 static void meet(uint32_t *word, unsigned shift) {
@@ -63,20 +78,16 @@ static void meet_set(const struct lone_search *shared, const uint64_t *members, 
     }
 }
 
+static void meet_row(const struct lone_search *search, size_t row, const struct loaded_sets *sets) {
+    (void)row;
+    meet_set(search, sets->terms, sets->term_count);
+    meet_set(search, sets->words, sets->word_count);
+}
+
 static cog_status meet_rows(void *context, unsigned worker, size_t begin, size_t end,
                             cog_error *error) {
-    const struct lone_search *search = context;
-    struct set_cursor cursor = {
-        .next = begin, .end = end, .marks = search->marks, .share = search->share};
-    const struct loaded_sets *sets;
-    cog_status status;
     (void)worker;
-    while ((status = set_cursor_next(&cursor, search->file, &sets, error)) == COG_OK && sets) {
-        meet_set(search, sets->terms, sets->term_count);
-        meet_set(search, sets->words, sets->word_count);
-    }
-    set_cursor_free(&cursor);
-    return status;
+    return visit_rows(context, begin, end, meet_row, error);
 }
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
@@ -100,23 +111,17 @@ static bool has_no_partner(const struct lone_search *search, size_t size, const 
     return true;
 }
 
+static void ask_row(const struct lone_search *search, size_t row, const struct loaded_sets *sets) {
+    const struct set_row *sizes = &search->file->rows[row];
+    if (has_no_partner(search, sizes->terms, sets->terms, sets->term_count) &&
+        has_no_partner(search, sizes->words, sets->words, sets->word_count))
+        search->marks[row] = 0;
+}
+
 static cog_status ask_rows(void *context, unsigned worker, size_t begin, size_t end,
                            cog_error *error) {
-    const struct lone_search *search = context;
-    struct set_cursor cursor = {
-        .next = begin, .end = end, .marks = search->marks, .share = search->share};
-    const struct loaded_sets *sets;
-    cog_status status;
     (void)worker;
-    while ((status = set_cursor_next(&cursor, search->file, &sets, error)) == COG_OK && sets) {
-        const size_t at = cursor.next - 1;
-        const struct set_row *row = &search->file->rows[at];
-        if (has_no_partner(search, row->terms, sets->terms, sets->term_count) &&
-            has_no_partner(search, row->words, sets->words, sets->word_count))
-            search->marks[at] = 0;
-    }
-    set_cursor_free(&cursor);
-    return status;
+    return visit_rows(context, begin, end, ask_row, error);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */

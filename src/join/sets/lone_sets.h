@@ -1,4 +1,4 @@
-/* Documents that cannot have a partner, found before a join does anything dear for them.
+/* Documents that cannot have a partner, found before a join counts and sorts their terms.
  *
  * A set of which more members are met in no other set than a partner could lack has no partner. For
  * most documents a share of the members shows it, the same share of the values for all: for a
