@@ -20,8 +20,6 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COGNATE = os.environ.get("COGNATE") or ROOT / "build" / "cognate"
-sys.path.insert(0, str(ROOT / "tools"))
-import demo_texts  # noqa: E402
 
 LANGUAGES = ["fr", "es", "pl"]
 PACKAGES = """manpages manpages-dev coreutils util-linux util-linux-locales bash tar gzip bzip2 xz-utils systemd apt dpkg

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple, Unpack, overload
+from typing import Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import batch
 from . import _tables, _windows
-from ._arrow import Array, batch_of, map_batches, map_partitions, numbers, runs
+from ._arrow import batch_of, map_batches, map_partitions, numbers, runs
 from ._rows import measure_in, sign_in, signature_column, signatures_in, statistics_in
 from ._stages import Stage, Stages
 
