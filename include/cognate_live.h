@@ -3,7 +3,7 @@
  * cog_live is one index that many threads share: each adds, removes and takes snapshots as it
  * likes, and other processes may change the same folder. A snapshot is a cog_index that stays as it
  * is; taking one costs a count, and after a second without any the preparation of what was added
- * since (up to 4,096 documents: some 50 ms). Changes of threads that come at the same time are made
+ * since (up to 4,096 documents). Changes of threads that come at the same time are made
  * durable together (one frame of the log, one sync), and each caller waits until its own is.
  *
  * cog_seen remembers texts by the sets of their terms and finds the earlier one that a new text is

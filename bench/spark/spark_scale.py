@@ -5,8 +5,8 @@ usage: bench/spark/spark_scale.py [--documents N,...] [--file FILE.jsonl] [--job
 
 Run it with the Python of the tests on Spark, which python/tests/spark/run makes: build/python/spark/bin/python. The rival is
 build/cognate. Without a file, documents are real ones with planted copies (bench/dedup/dedup_data.py). There is a standalone
-master with two workers of one core; executors have only the archive. With --kill an executor of the first worker is killed
-so many seconds after the start of each job, and Spark starts another. Sets are joined by many tasks if they have more than
+master with two workers of one core; executors have only the archive. With --kill S an executor of the first worker is killed
+S seconds after the start of each job, and Spark starts another. Sets are joined by many tasks if they have more than
 25 million members, from about 40,000 such documents on. Ends with status 1 if any output differs: kept documents,
 clusters, removed documents, pairs.
 """

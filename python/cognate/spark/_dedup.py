@@ -31,7 +31,7 @@ _PAIRS_PER_KEY = 20
 _BLOCK_PART, _BLOCK_PAIRS_LEAST = 10, 1000
 #: A round should rid the rest of this many times the pairs of its block, and of this part of all; else blocks grow.
 _WORTH, _WORTH_PART, _GROWTH = 4, 16, 4
-_STEPS = 4096  # blocks end at one of so many places
+_STEPS = 4096  # places at which a block may end
 _PARTNERS = "rank long, partner long, similarity double"
 
 

@@ -41,7 +41,7 @@ struct link_weights {
 };
 
 /* Links that both of their documents prefer, and the others. What tells right from wrong differs,
- * and the others are so many that they would decide about all. */
+ * and the others outnumber them: one fit for all would be theirs. */
 enum { LINK_PREFERRED, LINK_OTHERS, LINK_PARTS };
 struct link_strength {
     bool is_learned;
