@@ -261,8 +261,8 @@ class _Sets:
         keys = self._keys(threshold)
         if keys is None:
             return _NO_PAIRS, Counts()
-        pairs = _sets.pairs_of_rows(*(numbers(keys, name) for name in ("key", "place", "size", "flags")), threshold,
-                                    self.measure)
+        pairs = _sets.pairs_of_rows(*(numbers(keys, name) for name in ("key", "place", "size", "flags")),
+                                    threshold=threshold, measure=self.measure)
         counts = Counts(keys=keys.num_rows, sharing=int(pairs.sum()))
         if counts.sharing > _PAIRS_MOST:
             return None, counts._replace(candidates=_TOO_MANY)

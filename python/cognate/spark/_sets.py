@@ -360,7 +360,7 @@ def _find_candidates(batches: Iterator[pyarrow.RecordBatch], threshold: float, m
         names = ("key", "first", "second", "place", "size", "flags")
         columns = [numbers(table, name) for name in names]
         ranks, docs = numbers(table, "rank"), numbers(table, "doc")
-        pairs = pairs_of_rows(columns[0], *columns[3:], threshold, measure)
+        pairs = pairs_of_rows(columns[0], *columns[3:], threshold=threshold, measure=measure)
         for begin, end, last in _stretches(columns[0], pairs, _PAIRS_IN_MEMORY):
             part = [column[begin:last] for column in columns]
             part[5] = (part[5] | (_ACROSS if across else 0)).astype(np.uint8)
@@ -375,7 +375,7 @@ def _find_candidates(batches: Iterator[pyarrow.RecordBatch], threshold: float, m
                 yield found.slice(at, 100_000)
 
 
-def pairs_of_rows(keys: Any, places: Any, sizes: Any, flags: Any, threshold: float, measure: Any) -> Any:
+def pairs_of_rows(keys: Any, places: Any, sizes: Any, flags: Any, *, threshold: float, measure: Any) -> Any:
     """How many later rows of its key each row is compared with. Rows are sorted by key, then size."""
     run = np.cumsum(np.append(False, keys[1:] != keys[:-1])) << 32
     reach = np.full(len(keys), _SIZE_MOST)

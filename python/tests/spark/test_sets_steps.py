@@ -70,7 +70,7 @@ def test_pairs_of_rows_are_those_that_are_compared(measure):
     keys, sizes = keys[order], sizes[order].astype(np.int32)
     places = (sizes * rng.random(300) * 0.3).astype(np.int32)
     flags = np.where(_sets._may_be_smaller(places, sizes, 0.8, measure), _sets.SMALLER, 0)
-    found = _sets.pairs_of_rows(keys, places, sizes, flags, 0.8, measure)
+    found = _sets.pairs_of_rows(keys, places, sizes, flags, threshold=0.8, measure=measure)
     for i in range(300):
         behind, size = int(sizes[i] - places[i]), int(sizes[i])
         later = [int(other) for key, other in zip(keys[i + 1:], sizes[i + 1:], strict=True) if key == keys[i]]

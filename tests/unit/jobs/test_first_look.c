@@ -85,9 +85,7 @@ static bool same_hit(const cog_hits *a, const cog_hits *b, size_t i) {
            near(x.similarity, y.similarity, 1e-6);
 }
 
-static void compare_answers(cog_method method) {
-    cog_index *index = NULL;
-    CHECK_OK(build(method, &index, error));
+static void check_answers(const cog_index *index) {
     for (size_t k = 1; k <= 3; k += 2) {
         cog_hits *hits = NULL, *truth = NULL;
         double sure = -1, none = 0;
@@ -101,20 +99,12 @@ static void compare_answers(cog_method method) {
         cog_hits_free(hits);
         cog_hits_free(truth);
     }
-    cog_index_close(index);
-}
-
-TEST(first_look_answers_what_stands_out) {
-    compare_answers(COG_METHOD_AUTO);
-    compare_answers(COG_METHOD_COLUMNS);
 }
 
 /* Neighbours that stand out less and less: of the queries that are sure, at most the share that the
  * recall allows may miss the nearest row, and by chance a few more. */
-TEST(first_look_misses_no_more_than_the_recall_allows) {
-    cog_index *index = NULL;
+static void check_misses(const cog_index *index) {
     double sure_queries = 0, same = 0, wanted = 0;
-    CHECK_OK(build(COG_METHOD_COLUMNS, &index, error));
     for (size_t round = 1; round < 16; round++) {
         cog_hits *hits = NULL, *truth = NULL;
         double sure = 0, none;
@@ -130,19 +120,17 @@ TEST(first_look_misses_no_more_than_the_recall_allows) {
     }
     CHECK_MSG(sure_queries >= 30 && same >= wanted - 3, "%g sure, %g right of %g", sure_queries,
               same, wanted);
-    cog_index_close(index);
 }
 
 /* One query at a time, sure and unsure ones in turn, with room that is used again. */
-TEST(first_look_answers_single_questions) {
-    cog_index *index = NULL;
+static void check_single_questions(const cog_index *index) {
     cog_searcher *searcher = NULL;
     cog_hits *truth = NULL;
     double sure;
     cog_search_options options;
     cog_search_options_init(&options);
     options.k = 1;
-    CHECK_OK(build(COG_METHOD_COLUMNS, &index, error));
+    make_queries(1, WORDS / 3 * 2);
     CHECK_OK(search(index, 1, 1, &truth, &sure, error));
     CHECK_OK(cog_searcher_create(index, &options, &searcher, error));
     for (size_t i = 0; i < 2 * QUERIES; i++) {
@@ -154,5 +142,21 @@ TEST(first_look_answers_single_questions) {
     }
     cog_searcher_free(searcher);
     cog_hits_free(truth);
+}
+
+/* Building an index of this size takes most of the time, so each serves several checks. */
+TEST(first_look_of_signatures_answers_what_stands_out) {
+    cog_index *index = NULL;
+    CHECK_OK(build(COG_METHOD_AUTO, &index, error));
+    check_answers(index);
+    cog_index_close(index);
+}
+
+TEST(first_look_of_columns_answers_what_stands_out) {
+    cog_index *index = NULL;
+    CHECK_OK(build(COG_METHOD_COLUMNS, &index, error));
+    check_answers(index);
+    check_single_questions(index);
+    check_misses(index);
     cog_index_close(index);
 }

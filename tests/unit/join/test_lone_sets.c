@@ -61,7 +61,7 @@ static uint64_t all_members(const struct set_data *data) {
 }
 
 TEST(lone_sets_never_unmarks_a_document_with_a_partner) {
-    enum { ROWS = 900 };
+    enum { ROWS = 400 };
     struct set_data data = documents_with_copies(11, ROWS);
     for (unsigned threads = 1; threads <= 5; threads += 2)
         for (unsigned percent = 70; percent <= 100; percent += 10) {

@@ -666,7 +666,7 @@ static bool watch_progress(void *context, const cog_progress *progress) {
 
 TEST(set_join_shows_the_progress_of_all_rounds) {
     struct set_data data =
-        random_collection(3, (struct shape){9000, 3000, 20, SPREAD_HASHES, true});
+        random_collection(3, (struct shape){6000, 3000, 20, SPREAD_HASHES, true});
     struct truth truth = {.count = data.count, .order = make_order(&data, false)};
     for (int limited = 0; limited < 2; limited++) {
         struct shown shown = {0};
