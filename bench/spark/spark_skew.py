@@ -177,8 +177,8 @@ def run_steps(name, count):
     counts = timed(count_members(sets))
     keys = timed(set_keys(sets, counts))
     rows = np.unique(numbers(keys, "key"), return_counts=True)[1]
-    compared = _sets.pairs_of_rows(*(numbers(keys, column) for column in ("key", "place", "size", "flags")), THRESHOLD,
-                                   "jaccard").sum()
+    compared = _sets.pairs_of_rows(*(numbers(keys, column) for column in ("key", "place", "size", "flags")),
+                                   threshold=THRESHOLD, measure="jaccard").sum()
     seconds.append(time.process_time())
     found = timed(walk(keys)) if name != "family" else "-"  # a cluster takes a family in blocks instead
     taken = [*np.diff(seconds)[:3], seconds[-1] - seconds[4] if name != "family" else 0]

@@ -120,9 +120,9 @@ def without_idle(stages: Stages, rows: Any, key_counts: Stage, inputs: list[Stag
         return rows, sharing
     idle = f.broadcast(key_counts.table.filter(_IDLE).select("key", "reach"))
     left = stages.table("idle", lambda: rows.select("key", "size", "flags").join(idle, "key").groupBy("key").agg(
-        f.count(f.lit(1)).alias("all"), f.expr("count_if(size <= reach)").alias("count"),
+        f.count(f.lit(1)).alias("with_idle"), f.expr("count_if(size <= reach)").alias("count"),
         f.expr(f"count_if((flags & {SMALLER}) != 0)").alias("smaller")), [key_counts, *inputs],
-        {"sharing": "coalesce(sum(smaller * (all - count)), 0)", "idle_rows": "coalesce(sum(all - count), 0)"})
+        {"sharing": "coalesce(sum(smaller * (with_idle - count)), 0)", "idle_rows": "coalesce(sum(with_idle - count), 0)"})
     stages.note(idle_rows=left.facts["idle_rows"])
     return (rows.join(idle, "key", "left").filter("reach is null or size <= reach").drop("reach"),
             sharing - left.facts["sharing"])
