@@ -288,7 +288,7 @@ static cog_status make_plan(struct search_task *task, cog_error *error) {
                                              .has_margins = task->has_margins};
     enum plan_result result = PLAN_TOO_LITTLE;
     TRY(search_plan_make(task->index, &question, method, &task->plan, &result, error));
-    if (result == PLAN_UNMEASURED && !is_auto)
+    if (result == PLAN_UNMEASURED && !is_auto && !of_cosines)
         return COG_OK;
     if (is_auto && of_cosines && result == PLAN_MADE &&
         (task->plan.query_ns >= search_exhaustive_ns(task->index, &question) ||
