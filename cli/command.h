@@ -92,7 +92,7 @@ cog_status open_side(const struct arguments *arguments, enum option_id id, enum 
                      const cog_input_options *input, cog_documents **documents, cog_error *error);
 /* "known 10 links 9 precision ..." */
 void print_link_scores(const cog_link_scores *scores, FILE *stream);
-/* Opens what stands behind --against: the index if it is one, else documents. */
+/* Opens the value of --against: the index if it is one, else documents. */
 cog_status open_reference(struct session *session, const cog_input_options *input,
                           cog_documents **documents, cog_index **index);
 /* Writes the pairs where the options say, and frees them; with a status, only frees them. */

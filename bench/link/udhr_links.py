@@ -2,10 +2,10 @@
 
 usage: udhr_links.py DATA_FOLDER OUT_FOLDER
 
-Reads DATA/udhr/articles (31 texts in each of 24 languages) and learns a lexicon for each language from the message
-catalogues of Debian's packages (link_data.py, in the same OUT_FOLDER), which have nothing to do with the texts. Prints a
-table: messages in the catalogues, share of the articles whose partner comes first, and recall and precision of the links
-that `link --one-to-one` keeps.
+In: DATA/udhr/articles, 31 texts in each of 24 languages. The lexicon of a language is trained on the message catalogues of
+Debian's packages (link_data.py, in the same OUT_FOLDER), a different domain. Out: a table with the messages in the
+catalogues, the share of articles whose partner ranks first, and recall and precision of the links that
+`link --one-to-one` keeps.
 """
 import json
 import pathlib

@@ -120,7 +120,7 @@ def main():
     parser.add_argument("--documents", default="100000", help="sizes (default: %(default)s)")
     parser.add_argument("--file", help="JSON lines with the field text")
     parser.add_argument("--jobs", default="dedup,pairs", help="default: %(default)s")
-    parser.add_argument("--kill", type=float, default=0, metavar="SECONDS", help="kill an executor so long after the start")
+    parser.add_argument("--kill", type=float, default=0, metavar="SECONDS", help="kill an executor this many seconds after the start")
     parser.add_argument("--memory", default="2g", help="of an executor's JVM (default: %(default)s)")
     arguments = parser.parse_args()
     all_same = True

@@ -14,7 +14,7 @@ made of random words. All jobs take the path of many tasks, which large collecti
     family        near-duplicates of one document of 100 words, one word replaced in each, and a tenth as many others
 
 The seconds of a boilerplate case are given as a multiple of those of `plain`. CPU seconds are those of the executors and
-their Python. With --steps there is no cluster: the steps that executors run are run here, one behind the other, and their
+their Python. With --steps there is no cluster: the steps that executors run are run here, one after the other, and their
 CPU seconds are printed, with the rows of keys, those of the most frequent key, the pairs of rows that share a key, and the
 pairs that are compared. A case whose clusters are not those of cognate.dedup on one machine ends the program with status 1.
 """

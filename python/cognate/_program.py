@@ -259,7 +259,7 @@ def _copy_rows(outputs: list[tuple[str, list[str]]], kept: list[int]) -> None:
 
 
 def _copy_file(inputs: list[str], rows: Any, first: int, path: str) -> int:
-    """Copies those of the rows that these inputs have, the first of which has the number `first`; the number behind them."""
+    """Copies the rows that these inputs hold. `first` is the number of their first row; returns the number after their last."""
     import numpy
     import pyarrow
     import pyarrow.parquet

@@ -187,7 +187,7 @@ def set_keys(sets: Sets, counts: MemberCounts, *, threshold: float, measure: Set
 
 def key_pairs(keys: Any, first: Any, second: Any, places: Any, sizes: Any, flags: Any, *, threshold: float,
               measure: SetMeasure = "jaccard") -> tuple[Array, Array, int]:
-    """Pairs of rows that share a key, as positions a and b in the rows; and how many pairs were compared.
+    """Finds the pairs of rows that share a key. Returns their positions a and b, and the number of pairs compared.
 
     The rows are those of `set_keys`, sorted by key, then size.
 

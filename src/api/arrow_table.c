@@ -7,8 +7,8 @@
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
-/* A column's pointers to its buffers, with buffer 1 behind them: the answer to a single query is
- * made in microseconds, and what it allocates counts. */
+/* A column's pointers to its buffers, followed by buffer 1: one allocation, because the answer to a
+ * single query is made in microseconds. */
 struct column_block {
     const void *buffers[4]; /* validity, values or offsets, texts; the last keeps the alignment */
     unsigned char values[];

@@ -14,7 +14,7 @@ enum {
     INSERTION_MOST = 96, /* entries that need no other sorting */
     GRAIN = 4096,
     PARTS_BITS_MOST = 12,
-    PART_MEMBERS = 1 << 20, /* about as many as stand in a part */
+    PART_MEMBERS = 1 << 20, /* of a part, about */
     ROWS_AT_ONCE = 1024     /* and then it is asked whether to stop */
 };
 

@@ -41,7 +41,7 @@ unsigned member_lists_bits(uint64_t entries);
 /* If `beside` is not NULL, the lists and all that is needed to make them stand in scratch files in
  * the folder of that file: memory does not grow with the sets. Then members are sorted into parts
  * of about a million before they are spread to their buckets, so that what is larger than memory is
- * read and written in order. COG_ERR_CANCELLED if the job is told to stop. */
+ * read and written in order. COG_ERR_CANCELLED if the job is stopped. */
 cog_status member_lists_build(const struct member_source *source, unsigned threads,
                               const char *beside, struct member_lists *lists, cog_error *error);
 void member_lists_free(struct member_lists *lists);

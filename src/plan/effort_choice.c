@@ -40,34 +40,34 @@ double effort_exhaustive_ns(const struct effort_question *question) {
            (are_many ? TILED_TERM_NS + weighing : SCANNED_TERM_NS);
 }
 
-static double method_ns(const struct effort_question *question, const struct search_method *method,
-                        unsigned effort, bool uses_margins) {
-    const struct method_size size = {.rows = question->rows,
-                                     .queries = question->queries,
-                                     .k = question->k,
-                                     .bits = question->bits,
-                                     .effort = effort,
-                                     .has_margins = uses_margins,
-                                     .threads = 1};
+static struct method_size size_of(const struct effort_question *question, bool uses_margins) {
+    return (struct method_size){.rows = question->rows,
+                                .queries = question->queries,
+                                .k = question->k,
+                                .bits = question->bits,
+                                .has_margins = uses_margins,
+                                .threads = 1};
+}
+
+static double predicted_ns(const struct search_method *method, const struct method_size *size) {
     struct method_prediction prediction = {0};
     if (method->predict)
-        method->predict(&size, NULL, &prediction);
+        method->predict(size, NULL, &prediction);
     return prediction.query_ns;
 }
 
+static double method_ns(const struct effort_question *question, const struct search_method *method,
+                        unsigned effort, bool uses_margins) {
+    struct method_size size = size_of(question, uses_margins);
+    size.effort = effort;
+    return predicted_ns(method, &size);
+}
+
 double effort_look_ns(const struct effort_question *question, const struct search_method *method) {
-    const struct method_size size = {.rows = question->rows,
-                                     .queries = question->queries,
-                                     .k = question->k,
-                                     .bits = question->bits,
-                                     .has_margins = true,
-                                     .looks = true,
-                                     .threads = 1};
-    struct method_prediction prediction = {0};
-    if (!method->has_looks)
-        return method_ns(question, method_of(method_exhaustive(false)), 0, false);
-    method->predict(&size, NULL, &prediction);
-    return prediction.query_ns;
+    struct method_size size = size_of(question, true);
+    size.looks = true;
+    return method->has_looks ? predicted_ns(method, &size)
+                             : method_ns(question, method_of(method_exhaustive(false)), 0, false);
 }
 
 double effort_cosines_ns(const struct effort_question *question, size_t candidates) {

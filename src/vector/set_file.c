@@ -99,7 +99,7 @@ static cog_status read_rows(struct set_cursor *cursor, const struct set_file *fi
     return read_bytes(file, begin, (size_t)(end_of_row(file, row) - begin), &cursor->bytes, error);
 }
 
-/* Leaves out the members behind the cursor's share. */
+/* Leaves out the members beyond the cursor's share. */
 static cog_status decode_first(const struct set_row *row, const uint8_t *bytes, unsigned share,
                                struct loaded_sets *sets, cog_error *error) {
     sets->term_count = sets->word_count = 0;

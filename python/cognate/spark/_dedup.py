@@ -197,7 +197,7 @@ class _Join:
         return {row["step"]: row["pairs"] for row in steps.table.collect()}
 
     def _end(self, sharing: dict[int, int], done: int, most_pairs: int) -> int:
-        """The rank behind a block that begins at ``done``: before the step with too many pairs, but one step at least."""
+        """Where a block that begins at rank ``done`` ends: before the step with too many pairs, after one step at least."""
         pairs = 0
         for step in sorted(sharing):
             pairs += sharing[step]

@@ -8,7 +8,7 @@ from .. import batch
 from . import _tables
 from .signatures import _PART_ROWS, Method
 
-#: Bytes of a row in a shuffle besides its signature, as Spark writes and compresses them (bench/spark/spark_windows.py).
+#: Bytes that Spark writes per shuffled row in addition to its signature, after compression (bench/spark/spark_windows.py).
 WINDOW_ROW_BYTES = 8.7
 KEY_ROW_BYTES = 24.0
 #: Memory of a task: a stretch of rows in Arrow, once as it comes and once as an array, and Spark's own sort.

@@ -311,7 +311,7 @@ def _set_keys(piece: pyarrow.RecordBatch, counts: Any, threshold: float, measure
 
 
 def _may_be_smaller(places: Any, sizes: Any, threshold: float, measure: Any) -> Any:
-    """Whether enough members stand behind a key for the set to be near one that is as large, or larger."""
+    """Whether enough members come after a key for the set to be near one of at least its size."""
     least = 2 * threshold / (1 + threshold) if measure == "jaccard" else threshold
     return sizes - places >= np.ceil(least * sizes - 1e-6)
 
@@ -386,8 +386,8 @@ def pairs_of_rows(keys: Any, places: Any, sizes: Any, flags: Any, *, threshold: 
 
 
 def _stretches(keys: Any, pairs: Any, most: int) -> Iterator[tuple[int, int, int]]:
-    """Cuts sorted rows of keys so that a stretch has about ``most`` pairs: its first row, the one behind its last, and the
-    one behind the run that the last is part of."""
+    """Cuts sorted rows of keys so that a stretch has about ``most`` pairs: its first row, the row after its last, and the
+    row after the run that its last belongs to."""
     count = len(keys)
     ends = np.append(np.flatnonzero(keys[1:] != keys[:-1]) + 1, count)
     end_of = np.repeat(ends, np.diff(ends, prepend=0))

@@ -129,9 +129,9 @@ typedef cog_status set_taker(void *context, struct bytes_view id, const struct d
 cog_status index_visit_sets(const cog_index *index, set_taker *take, void *context,
                             cog_error *error);
 
-/* All documents of an index of sets behind those of the file, and the bytes that these take there,
- * about. */
+/* Appends all documents of an index of sets to the file of sets. */
 cog_status index_append_sets(const cog_index *index, struct document_sets *sets, cog_error *error);
+/* The bytes that they take there, about. */
 uint64_t index_set_bytes(const cog_index *index);
 
 /* Reports what indexing documents will take; COG_ERR_MEMORY where the budget is less. */

@@ -253,8 +253,8 @@ static void settle_partners(const struct fitting *fitting) {
 }
 
 /* Judged by heights first, and then by what is learned from them without the margin: a page with a
- * near copy has a small margin and a decoy of a large one. Judged by margins, the decoy would count
- * least where it tells most. */
+ * near copy has a small margin and a decoy of a large one. Judged by margins, the decoys of
+ * such pages, which separate best, would count least. */
 static cog_status find_partners(struct fitting *fitting, cog_error *error) {
     enum { ROUNDS = 2 };
     struct link_strength standing = link_strength_of_heights();

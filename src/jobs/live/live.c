@@ -217,6 +217,7 @@ void cog_live_close(cog_live *live) {
     free(live->recent);
     cog_index_close(live->shown);
     cog_index_close(live->index);
+    pthread_key_delete(live->own_commit);
     pthread_mutex_destroy(&live->lock);
     pthread_cond_destroy(&live->turn);
     pthread_cond_destroy(&live->arrival);
@@ -232,6 +233,11 @@ cog_status cog_live_create(cog_index *index, cog_live **result, cog_error *error
                          "a live index holds documents; this one holds signatures alone");
     cog_live *live;
     TAKE_ZEROED(live, 1, "a live index", error);
+    if (pthread_key_create(&live->own_commit, NULL) != 0) {
+        free(live);
+        return error_set(error, COG_ERR_MEMORY,
+                         "this process has too many live indexes open; close some of them");
+    }
     pthread_mutex_init(&live->lock, NULL);
     pthread_cond_init(&live->turn, NULL);
     pthread_cond_init(&live->arrival, NULL);
@@ -267,16 +273,10 @@ cog_index *live_take_shown(cog_live *live, uint64_t *number) {
     return shown;
 }
 
-/* The last change of the calling thread, which it expects to see. */
-static _Thread_local struct {
-    const cog_live *live;
-    uint64_t commit;
-} own_change;
-
 cog_index *live_take_fresh(cog_live *live, uint64_t *number) {
     pthread_mutex_lock(&live->lock);
     live->read_ns = clock_ns();
-    bool lacks_own = own_change.live == live && own_change.commit > live->shown_commit;
+    bool lacks_own = (uintptr_t)pthread_getspecific(live->own_commit) > live->shown_commit;
     bool leads = live->is_stale && !live->is_led && !live->leads_wanted;
     live->is_led |= leads;
     pthread_mutex_unlock(&live->lock);
@@ -408,8 +408,9 @@ void live_submit(cog_live *live, struct live_request *first, struct live_request
         ;
     if (!last->is_done)
         lead_group(live, &wake);
-    own_change.live = live;
-    own_change.commit = __atomic_load_n(&live->commits, __ATOMIC_RELAXED);
+    /* Without memory for it, the thread may see the state before its change. */
+    uintptr_t commit = (uintptr_t)__atomic_load_n(&live->commits, __ATOMIC_RELAXED);
+    pthread_setspecific(live->own_commit, (void *)commit);
     sem_destroy(&wake);
 }
 

@@ -86,6 +86,8 @@ struct cog_live {
     uint64_t read_ns;      /* when somebody last asked for it */
     uint64_t commits;      /* all of them; atomic */
     uint64_t shown_commit; /* the last of them that is shown */
+    /* Per thread: the commit of its last change, which it expects to see. */
+    pthread_key_t own_commit;
     struct live_worker *idle;
     uint64_t generation; /* of the index, when `recent` was begun */
     /* Documents from number recent_first on; the next has the number recent_first + recent_count.

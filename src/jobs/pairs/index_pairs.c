@@ -27,7 +27,7 @@ cog_status index_pairs_check(const cog_index *index, const cog_pairs_options *op
 
 /* ---- Documents of the index ------------------------------------------------------------------ */
 
-/* The terms of a segment's documents behind those of the corpus. */
+/* Appends the terms of a segment's documents to the corpus. */
 static cog_status read_part(const cog_index *index, size_t part, struct corpus *corpus,
                             struct part_bags *bags, cog_error *error) {
     enum { ROWS_AT_ONCE = 1024 };

@@ -14,8 +14,8 @@
 
 /* Rows that get a true cosine, at most, for the k nearest. */
 size_t first_look_candidates(size_t k);
-/* Whether the task's question can be answered by one, and cosines of other_ns per query cost so
- * much more that it pays. */
+/* Whether a first look can answer the task's question and costs less than half of other_ns, the
+ * time per query without one. */
 bool first_look_pays(const struct search_task *task, const struct effort_question *question,
                      double other_ns);
 /* Fills the task's hits, without any for unsure queries, whose is_unsure is set to 1. */

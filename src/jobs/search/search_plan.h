@@ -22,7 +22,7 @@ void search_plan_free(struct search_plan *plan);
 
 enum plan_result {
     PLAN_MADE,
-    PLAN_UNMEASURED, /* a segment was written before such searches were measured */
+    PLAN_UNMEASURED, /* the build of a segment measured no such searches */
     PLAN_TOO_LITTLE, /* no effort of a segment reaches the recall */
 };
 /* The cheapest plan by the method, or by any if it is NULL; `question` has what holds for all

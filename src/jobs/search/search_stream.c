@@ -28,7 +28,7 @@ struct stream {
 /* The answers of a batch as text. */
 struct answers {
     struct buffer text;
-    size_t skipped; /* records of the batch that have been told to be bad */
+    size_t skipped; /* bad records of the batch that have been answered */
     uint64_t queries, matches;
 };
 

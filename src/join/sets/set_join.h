@@ -46,8 +46,8 @@ struct set_join_options {
     /* Checkpoints go there (join_checkpoint.h), and the result; a later join of the same sets and
      * the same question goes on from them. Not for pairs. NULL: none. */
     const struct join_folder *work;
-    /* Told the memory that the join will take, about, once it is known how many documents may have
-     * partners; NULL: nobody. */
+    /* If not NULL, called with the memory that the join will take, about, as soon as it is known
+     * how many documents may have partners. */
     void (*predict)(void *context, uint64_t bytes);
     void *predict_context;
 };

@@ -151,20 +151,20 @@ static cog_status add_pair(struct key_pairs *pairs, const struct key_rows *rows,
     return COG_OK;
 }
 
-/* The pairs of row i with the larger sets behind it. The overlap that a pair needs rises with the
- * larger set, and members behind the key bound it: the walk ends where row i has too few of them,
+/* The pairs of row i with the larger sets after it. The overlap that a pair needs rises with the
+ * larger set, and members after the key bound it: the walk ends where row i has too few of them,
  * for most rows of a key that is common in its sets at once. */
 static cog_status pairs_of_row(const struct key_rows *rows, size_t i, size_t end, int64_t key,
                                const struct set_measure *measure, struct key_pairs *pairs,
                                cog_error *error) {
     const bool by_words = key >> MEMBER_BITS;
-    const uint64_t size = (uint64_t)rows->sizes[i], behind = size - (uint64_t)rows->places[i];
+    const uint64_t size = (uint64_t)rows->sizes[i], after = size - (uint64_t)rows->places[i];
     uint64_t needed = 0;
     for (size_t j = i + 1; j < end; j++) {
         const uint64_t other = (uint64_t)rows->sizes[j];
         if (j == i + 1 || rows->sizes[j] != rows->sizes[j - 1])
             needed = set_needed_overlap(measure, size, other);
-        if (behind < needed)
+        if (after < needed)
             break;
         pairs->comparisons++;
         if (other - (uint64_t)rows->places[j] >= needed &&

@@ -217,7 +217,7 @@ static uint64_t row_checksum(size_t row, const char *bytes, size_t size) {
     return hash_pair(row, hash_bytes(bytes, size));
 }
 
-/* Of the rows of a piece, whose prefixes stand one behind the other. */
+/* Of the rows of a piece, whose prefixes stand one after the other. */
 static uint64_t piece_checksum(const struct chooser *chooser, size_t begin, size_t end) {
     uint64_t sum = 0, next = chooser->bytes.size;
     for (size_t row = end; row-- > begin;) {
@@ -391,7 +391,7 @@ static size_t restore_sorting(struct set_prefixes *prefixes, const struct member
     return rows;
 }
 
-/* Goes on where an earlier job was stopped: the file is cut behind what counts. Without counts the
+/* Goes on where an earlier job was stopped: the file is cut after what counts. Without counts the
  * whole has been verified (set_prefixes_are_saved). */
 static cog_status go_on_sorting(struct set_prefixes *prefixes, const struct member_counts *counts,
                                 const struct join_checkpoints *checkpoints, size_t *rows,
