@@ -9,16 +9,18 @@ enum {
     LOW_BITS = 40,
     BUCKETS = MEMBER_SHARES,
     DIGIT_BITS = 12,
-    INSERTION_MOST = 8,         /* members that need no other sorting */
-    FIRST_DIGIT_MOST = 64,      /* members that 6 bits tell apart, mostly */
-    UPPER_DIGITS_MOST = 1 << 16 /* members that 16 bits tell apart, mostly */
+    INSERTION_MOST = 8,    /* members that need no other sorting */
+    FIRST_DIGIT_MOST = 40, /* members that 6 bits tell apart, mostly */
+    START_BITS_MOST = 14,
+    STARTS_MOST = 1 << START_BITS_MOST /* members that these bits tell apart, mostly */
 };
 _Static_assert(BUCKETS == 1 << (MEMBER_BITS - LOW_BITS), "a share is a bucket");
 
 /* ---- Sorting --------------------------------------------------------------------------------- */
 
-/* Sorts by the upper 6 bits: of a short text the insertion moves few members by few places then. */
-static void sort_by_first_digit(uint64_t *items, size_t count, uint64_t *scratch) {
+/* Sorts by the upper 6 bits, into `sorted`: of a short text the insertion moves few members by few
+ * places then. */
+static void sort_by_first_digit(const uint64_t *items, size_t count, uint64_t *sorted) {
     enum { BITS = 6, DIGITS = 1 << BITS, UPPER = MEMBER_BITS - BITS };
     uint8_t starts[DIGITS + 1] = {0};
     _Static_assert(FIRST_DIGIT_MOST <= UINT8_MAX, "starts are bytes");
@@ -27,31 +29,39 @@ static void sort_by_first_digit(uint64_t *items, size_t count, uint64_t *scratch
     for (size_t i = 1; i < DIGITS; i++)
         starts[i] = (uint8_t)(starts[i] + starts[i - 1]);
     for (size_t i = 0; i < count; i++)
-        scratch[starts[items[i] >> UPPER]++] = items[i];
-    memcpy(items, scratch, count * sizeof *items);
+        sorted[starts[items[i] >> UPPER]++] = items[i];
 }
 
-/* Sorts by the upper 16 bits, the lower digit first. What is left to the insertion is next to
- * nothing: the branch of a bucket sort that moves members within their bucket is not foreseen by
- * the processor and took half of the time. */
-static void sort_by_upper_digits(uint64_t *items, size_t count, uint64_t *scratch) {
-    enum { BITS = 8, DIGITS = 1 << BITS, UPPER = MEMBER_BITS - BITS, LOWER = UPPER - BITS };
-    uint32_t upper[DIGITS] = {0}, lower[DIGITS] = {0};
-    for (size_t i = 0; i < count; i++) {
-        upper[items[i] >> UPPER]++;
-        lower[items[i] >> LOWER & (DIGITS - 1)]++;
+/* Turns counts into starts: the sums of those before. Four at once, in the lanes of a word; sums
+ * stay below 2^16. */
+static void add_up(uint16_t *counts, size_t size) {
+    const uint64_t lanes = 0x0001000100010001;
+    uint64_t before = 0;
+    for (size_t i = 0; i < size; i += 4) {
+        uint64_t word;
+        memcpy(&word, &counts[i], sizeof word);
+        const uint64_t sums = word * lanes; /* a lane has its count and those of the lanes below */
+        word = before * lanes + (sums << 16);
+        memcpy(&counts[i], &word, sizeof word);
+        before += sums >> 48;
     }
-    for (uint32_t i = 0, upper_start = 0, lower_start = 0; i < DIGITS; i++) {
-        const uint32_t in_upper = upper[i], in_lower = lower[i];
-        upper[i] = upper_start;
-        lower[i] = lower_start;
-        upper_start += in_upper;
-        lower_start += in_lower;
-    }
+}
+
+/* Sorts by upper bits, into `sorted`: so many that they have two to four values per member. What is
+ * left to the insertion is then one member in about twelve; its branch is not foreseen by the
+ * processor. */
+static void sort_by_upper_bits(const uint64_t *items, size_t count, uint64_t *sorted) {
+    uint16_t starts[STARTS_MOST];
+    const unsigned wanted = 65 - (unsigned)__builtin_clzll(count);
+    const unsigned bits = wanted < START_BITS_MOST ? wanted : START_BITS_MOST;
+    const unsigned shift = MEMBER_BITS - bits;
+    _Static_assert(STARTS_MOST <= UINT16_MAX, "starts have 16 bits");
+    memset(starts, 0, sizeof *starts << bits);
     for (size_t i = 0; i < count; i++)
-        scratch[lower[items[i] >> LOWER & (DIGITS - 1)]++] = items[i];
+        starts[items[i] >> shift]++;
+    add_up(starts, (size_t)1 << bits);
     for (size_t i = 0; i < count; i++)
-        items[upper[scratch[i] >> UPPER]++] = scratch[i];
+        sorted[starts[items[i] >> shift]++] = items[i];
 }
 
 /* Least digit first; the even number of passes ends in `items`. */
@@ -72,19 +82,34 @@ static void sort_by_digits(uint64_t *items, size_t count, uint64_t *scratch) {
     }
 }
 
-/* Insertion, which leaves out what is there already. Returns how many are left. */
-static size_t insert_distinct(uint64_t *items, size_t count) {
-    size_t kept = count > 0;
-    for (size_t i = 1; i < count; i++) {
-        const uint64_t item = items[i];
-        size_t at = kept;
-        while (at > 0 && items[at - 1] > item)
-            at--;
-        if (at > 0 && items[at - 1] == item)
+/* Puts a member into its place among those before it, unless it is there. Returns how many there
+ * are then. */
+static size_t insert_one(uint64_t *items, size_t count, uint64_t item) {
+    size_t at = count;
+    while (at > 0 && items[at - 1] > item)
+        at--;
+    if (at > 0 && items[at - 1] == item)
+        return count;
+    for (size_t i = count; i > at; i--)
+        items[i] = items[i - 1];
+    items[at] = item;
+    return count + 1;
+}
+
+/* Insertion, which leaves out what is there already. Returns how many are left; `from` may be
+ * `items`. Repeated members are common, so that they take no branch. */
+static size_t insert_distinct(const uint64_t *from, size_t count, uint64_t *items) {
+    size_t kept = 0;
+    uint64_t last = UINT64_MAX; /* no member */
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t item = from[i];
+        if (item < last && kept > 0) {
+            kept = insert_one(items, kept, item);
             continue;
-        for (size_t j = kept++; j > at; j--)
-            items[j] = items[j - 1];
-        items[at] = item;
+        }
+        items[kept] = item;
+        kept += item != last;
+        last = item;
     }
     return kept;
 }
@@ -92,13 +117,16 @@ static size_t insert_distinct(uint64_t *items, size_t count) {
 size_t member_set_make(uint64_t *hashes, size_t count, uint64_t *scratch) {
     for (size_t i = 0; i < count; i++)
         hashes[i] = member_of_hash(hashes[i]);
-    if (count > UPPER_DIGITS_MOST)
+    if (count > STARTS_MOST) {
         sort_by_digits(hashes, count, scratch);
-    else if (count > FIRST_DIGIT_MOST)
-        sort_by_upper_digits(hashes, count, scratch);
-    else if (count > INSERTION_MOST)
+    } else if (count > FIRST_DIGIT_MOST) {
+        sort_by_upper_bits(hashes, count, scratch);
+        return insert_distinct(scratch, count, hashes);
+    } else if (count > INSERTION_MOST) {
         sort_by_first_digit(hashes, count, scratch);
-    return insert_distinct(hashes, count);
+        return insert_distinct(scratch, count, hashes);
+    }
+    return insert_distinct(hashes, count, hashes);
 }
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
