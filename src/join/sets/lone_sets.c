@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
+#include "join/sets/member_counts.h"
 
 enum {
     ROWS_PER_PIECE = 4096,
@@ -18,15 +19,25 @@ struct lone_search {
     const struct set_file *file;
     const struct set_measure *measure;
     uint8_t *marks;
-    uint32_t *words; /* of slots: the lower bit for a member that was met, the upper if again */
-    unsigned bits;   /* 2^bits slots */
-    unsigned share;  /* of MEMBER_SHARES */
+    /* Of slots: the lower bit for a member that was met, the upper if again. Threads have tables of
+     * their own, one behind the other, if there is room, because writes that others may disturb
+     * take twice as long; then they become one. */
+    uint32_t *words;
+    unsigned tables;
+    bool is_shared; /* by several threads */
+    unsigned bits;  /* 2^bits slots per table */
+    unsigned share; /* of MEMBER_SHARES */
 };
 
 static size_t table_bytes(unsigned bits) {
     return ((size_t)1 << bits) / SLOTS_PER_WORD * sizeof(uint32_t);
 }
 
+static size_t table_words(const struct lone_search *search) {
+    return ((size_t)1 << search->bits) / SLOTS_PER_WORD;
+}
+
+/* In the first table. */
 static uint32_t *word_of(const struct lone_search *search, uint64_t member) {
     const uint64_t slot = member & (((uint64_t)1 << search->bits) - 1);
     return &search->words[slot / SLOTS_PER_WORD];
@@ -58,7 +69,7 @@ static cog_status visit_rows(const struct lone_search *search, size_t begin, siz
 
 /* ---- Meeting --------------------------------------------------------------------------------- */
 
-static void meet(uint32_t *word, unsigned shift) {
+static void meet_shared(uint32_t *word, unsigned shift) {
     const uint32_t once = (uint32_t)1 << shift, again = (uint32_t)2 << shift;
     const uint32_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
     if (old & again)
@@ -68,13 +79,23 @@ static void meet(uint32_t *word, unsigned shift) {
     __atomic_fetch_or(word, again, __ATOMIC_RELAXED);
 }
 
+static void meet_own(uint32_t *word, unsigned shift) {
+    const uint32_t once = (uint32_t)1 << shift;
+    *word |= once | (*word & once) << 1;
+}
+
 static void meet_set(const struct lone_search *shared, const uint64_t *members, size_t count) {
     const struct lone_search search = *shared; /* words that are written may be anyone's */
     look_ahead(&search, members, count);
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count)
             __builtin_prefetch(word_of(&search, members[i + AHEAD]), 1);
-        meet(word_of(&search, members[i]), shift_of(members[i]));
+        uint32_t *word = word_of(&search, members[i]);
+        const unsigned shift = shift_of(members[i]);
+        if (search.is_shared)
+            meet_shared(word, shift);
+        else
+            meet_own(word, shift);
     }
 }
 
@@ -86,8 +107,27 @@ static void meet_row(const struct lone_search *search, size_t row, const struct 
 
 static cog_status meet_rows(void *context, unsigned worker, size_t begin, size_t end,
                             cog_error *error) {
+    struct lone_search search = *(const struct lone_search *)context;
+    if (!search.is_shared)
+        search.words += worker * table_words(&search);
+    return visit_rows(&search, begin, end, meet_row, error);
+}
+
+/* Adds the words [begin, end) of the other tables to the first. */
+static cog_status join_tables(void *context, unsigned worker, size_t begin, size_t end,
+                              cog_error *error) {
+    const struct lone_search *search = context;
+    const uint32_t once = 0x55555555;
     (void)worker;
-    return visit_rows(context, begin, end, meet_row, error);
+    (void)error;
+    for (unsigned table = 1; table < search->tables; table++) {
+        const uint32_t *other = search->words + table * table_words(search);
+        for (size_t i = begin; i < end; i++) {
+            const uint32_t both = search->words[i] & other[i] & once;
+            search->words[i] |= other[i] | both << 1;
+        }
+    }
+    return COG_OK;
 }
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
@@ -141,24 +181,34 @@ static bool choose_table(struct lone_search *search, uint64_t members, uint64_t 
     return (uint64_t)1 << search->bits >= in_share;
 }
 
+static cog_status meet_and_ask(struct lone_search *search, unsigned threads, cog_error *error) {
+    enum { WORDS_PER_PIECE = 1 << 14 };
+    const size_t rows = search->file->row_count;
+    const size_t share = rows / (4 * (size_t)threads) + 1;
+    const size_t grain = share < ROWS_PER_PIECE ? share : ROWS_PER_PIECE;
+    TRY(parallel_for(threads, rows, grain, meet_rows, search, error));
+    TRY(parallel_for(threads, table_words(search), WORDS_PER_PIECE, join_tables, search, error));
+    return parallel_for(threads, rows, grain, ask_rows, search, error);
+}
+
 cog_status lone_sets_unmark(const struct set_file *file, uint64_t members,
                             const struct set_measure *measure, uint64_t most_bytes,
                             unsigned threads, uint8_t *marks, uint64_t *taken_bytes,
                             cog_error *error) {
     struct lone_search search = {.file = file, .measure = measure, .marks = marks};
-    const size_t rows = file->row_count;
     *taken_bytes = 0;
     if (!choose_table(&search, members, most_bytes))
         return COG_OK;
-    search.words = memory_large(table_bytes(search.bits));
-    if (!search.words)
-        return error_memory(error, table_bytes(search.bits), "terms that are met once");
-    *taken_bytes = table_bytes(search.bits);
     threads = threads_resolve(threads);
-    const size_t share = rows / (4 * (size_t)threads) + 1;
-    const size_t grain = share < ROWS_PER_PIECE ? share : ROWS_PER_PIECE;
-    cog_status status = parallel_for(threads, rows, grain, meet_rows, &search, error);
-    THEN(status, parallel_for(threads, rows, grain, ask_rows, &search, error));
-    memory_large_free(search.words, table_bytes(search.bits));
+    const uint64_t own_bytes = threads * (uint64_t)table_bytes(search.bits);
+    search.tables = own_bytes <= member_counts_predict_bytes(members, most_bytes) ? threads : 1;
+    search.is_shared = search.tables < threads;
+    const size_t bytes = search.tables * table_bytes(search.bits);
+    search.words = memory_large(bytes);
+    if (!search.words)
+        return error_memory(error, bytes, "terms that are met once");
+    *taken_bytes = bytes;
+    cog_status status = meet_and_ask(&search, threads, error);
+    memory_large_free(search.words, bytes);
     return status;
 }
