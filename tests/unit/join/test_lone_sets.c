@@ -85,6 +85,23 @@ TEST(lone_sets_never_unmarks_a_document_with_a_partner) {
     set_data_free(&data);
 }
 
+/* Tables of their own for one and for three threads, a shared one for 16. */
+TEST(lone_sets_do_not_depend_on_the_number_of_threads) {
+    enum { ROWS = 1000 };
+    struct set_data data = documents_with_copies(13, ROWS);
+    const struct set_measure measure = {false, 0.8};
+    const unsigned threads[] = {1, 3, 16};
+    uint64_t taken[3];
+    uint8_t marks[3][ROWS];
+    memset(marks, 1, sizeof marks);
+    for (size_t i = 0; i < 3; i++)
+        CHECK_OK(lone_sets_unmark(&data.file, all_members(&data), &measure, 1 << 30, threads[i],
+                                  marks[i], &taken[i], error));
+    CHECK(taken[1] > 2 * taken[0] && taken[2] == taken[0]);
+    CHECK(memcmp(marks[1], marks[0], ROWS) == 0 && memcmp(marks[2], marks[0], ROWS) == 0);
+    set_data_free(&data);
+}
+
 TEST(lone_sets_leaves_what_does_not_pay) {
     enum { ROWS = 60 };
     struct set_data data = documents_with_copies(12, ROWS);
