@@ -96,20 +96,31 @@ void memory_large_free(void *block, size_t size_bytes) {
     heap_count(-(int64_t)total);
 }
 
+/* A line of /proc/self/status that counts kilobytes; 0 if there is none. */
+static uint64_t status_bytes(const char *name) {
+    char line[128];
+    const size_t length = strlen(name);
+    uint64_t kilobytes = 0;
+    FILE *status = fopen("/proc/self/status", "re");
+    while (status && !kilobytes && fgets(line, sizeof line, status))
+        if (strncmp(line, name, length) == 0)
+            kilobytes = strtoull(line + length, NULL, 10);
+    if (status)
+        fclose(status);
+    return kilobytes * 1024;
+}
+
 /* What getrusage tells counts the program that started this one, too, until it was replaced. */
 uint64_t memory_peak_bytes(void) {
     struct rusage usage;
-    char line[128];
-    unsigned long kilobytes = 0;
-    FILE *status = fopen("/proc/self/status", "re");
-    while (status && !kilobytes && fgets(line, sizeof line, status))
-        if (sscanf(line, "VmHWM: %lu", &kilobytes) != 1)
-            kilobytes = 0;
-    if (status)
-        fclose(status);
-    if (!kilobytes && getrusage(RUSAGE_SELF, &usage) == 0)
-        kilobytes = (unsigned long)usage.ru_maxrss;
-    return (uint64_t)kilobytes * 1024;
+    uint64_t bytes = status_bytes("VmHWM:");
+    if (!bytes && getrusage(RUSAGE_SELF, &usage) == 0)
+        bytes = (uint64_t)usage.ru_maxrss * 1024;
+    return bytes;
+}
+
+uint64_t memory_resident_bytes(void) {
+    return status_bytes("VmRSS:");
 }
 
 uint64_t memory_job_peak_bytes(void) {

@@ -78,6 +78,8 @@ bool size_multiply(size_t a, size_t b, size_t *product);
 
 /* Peak resident memory of this process in bytes. */
 uint64_t memory_peak_bytes(void);
+/* Resident memory of this process now, in bytes; 0 if the system does not say. */
+uint64_t memory_resident_bytes(void);
 /* The most that the job of the calling thread held until now (base/heap.h); without a job, the
  * process. */
 uint64_t memory_job_peak_bytes(void);

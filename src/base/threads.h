@@ -13,6 +13,7 @@ unsigned threads_resolve(unsigned threads);
 struct threads_watch {
     bool (*stops)(void *context, uint64_t done, uint64_t total);
     void *context;
+    const struct threads_watch *outer; /* the watch that this one asks too, or NULL */
 };
 /* Sets the watch of the calling thread (NULL: none) and returns the previous one. The watch is
  * borrowed until the next call. */

@@ -27,7 +27,9 @@ static bool is_cancelled(const cog_run_options *run) {
 /* The job of the calling thread, or NULL. */
 static struct job *current_job(void) {
     const struct threads_watch *watch = threads_watch_current();
-    return watch && watch->stops == watch_stops ? watch->context : NULL;
+    while (watch && watch->stops != watch_stops)
+        watch = watch->outer;
+    return watch ? watch->context : NULL;
 }
 
 void job_begin(struct job *job, const cog_run_options *run, cog_report *report) {
@@ -40,7 +42,7 @@ void job_begin(struct job *job, const cog_run_options *run, cog_report *report) 
     pthread_mutex_init(&job->lock, NULL);
     if (!job->run.progress && !job->run.cancel)
         return;
-    job->watch = (struct threads_watch){watch_stops, job};
+    job->watch = (struct threads_watch){.stops = watch_stops, .context = job};
     threads_watch_set(&job->watch);
 }
 

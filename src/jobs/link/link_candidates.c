@@ -92,6 +92,7 @@ static cog_status join_pairs(struct proposing *work, uint32_t radius_bits,
     const struct link_space *space = work->space;
     cog_pairs_options options;
     struct pair_task task = {0};
+    struct vector_guard guard;
     cog_pairs_options_init(&options, COG_MEASURE_COSINE);
     options.method = work->search->method;
     options.knobs = work->search->options->knobs;
@@ -105,7 +106,9 @@ static cog_status join_pairs(struct proposing *work, uint32_t radius_bits,
         task.vectors[side] = space->vectors[side];
         task.corpora[side].rows = task.compared[side].count = space->vectors[side].rows;
     }
+    vector_guard_start(&guard, space->files, work->job->run.memory_bytes);
     THEN(status, pair_join_propose(&task, work->views, radius_bits, matches, error));
+    vector_guard_end(&guard);
     memset(task.vectors, 0, sizeof task.vectors);
     pair_task_free(&task);
     return status;

@@ -18,14 +18,17 @@ static void take_space(struct pair_task *task, struct link_space *space) {
     }
 }
 
-static cog_status join_space(struct pair_task *task, struct link_space *space, cog_method method,
-                             struct match_list *matches, cog_error *error) {
+static cog_status join_space(struct pair_task *task, struct job *job, struct link_space *space,
+                             cog_method method, struct match_list *matches, cog_error *error) {
+    struct vector_guard guard;
     take_space(task, space);
     if (!space->is_on_disk)
         link_space_free(space); /* what the join does not need */
     if (method == COG_METHOD_AUTO && task->options.verify)
         task->options.method = method_for_pairs_across(task->vectors, task->options.recall);
+    vector_guard_start(&guard, space->files, job->run.memory_bytes);
     cog_status status = pair_join_run(task, matches, error);
+    vector_guard_end(&guard);
     if (task->has_lent_vectors)
         memset(task->vectors, 0, sizeof task->vectors);
     return status;
@@ -41,7 +44,7 @@ cog_status link_pairs_find(struct pair_task *task, struct job *job,
     TRY(link_space_choose_place(&space, job, documents, error));
     cog_status status = link_space_read(&space, job, lexicon, documents, error);
     THEN(status, link_space_build(&space, job, projection, error));
-    THEN(status, join_space(task, &space, method, matches, error));
+    THEN(status, join_space(task, job, &space, method, matches, error));
     link_space_free(&space);
     return status;
 }

@@ -224,7 +224,7 @@ static cog_status count_watched(void *context, unsigned worker, size_t begin, si
 TEST(base_parallel_loops_stop_when_their_watch_says_so) {
     for (unsigned threads = 1; threads <= 3; threads++) {
         struct counted_pieces pieces = {.allowed = 10};
-        struct threads_watch watch = {stops_after_allowed, &pieces};
+        struct threads_watch watch = {.stops = stops_after_allowed, .context = &pieces};
         cog_error error = {0};
         CHECK(threads_watch_set(&watch) == NULL);
         CHECK(parallel_for(threads, 100000, 1, count_watched, &pieces, &error) ==

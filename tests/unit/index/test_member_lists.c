@@ -90,7 +90,7 @@ TEST(member_lists_stop_when_told) {
     const size_t moments[] = {0, 5, 30, 60, 100, 200, 300};
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
         struct countdown left = {(int64_t)moments[i]};
-        const struct threads_watch watch = {stops_after, &left};
+        const struct threads_watch watch = {.stops = stops_after, .context = &left};
         struct member_lists lists;
         const struct threads_watch *previous = threads_watch_set(&watch);
         const cog_status status = build(60000, test_path("lists"), &lists, NULL);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads.h"
 #include "jobs/link/blocks/link_nearest.h"
 #include "jobs/link/link_candidates.h"
 #include "test.h"
@@ -199,4 +200,61 @@ TEST(link_exact_search_in_blocks_is_the_brute_force) {
     cosine_topk_free(&nearest);
     cosine_topk_free(&naive);
     link_space_free(&space);
+}
+
+struct touching {
+    const struct sparse_matrix *vectors;
+    double sum;
+    uint64_t most_resident;
+};
+
+static cog_status touch(void *context, unsigned worker, size_t begin, size_t end,
+                        cog_error *error) {
+    struct touching *work = context;
+    (void)worker;
+    (void)error;
+    for (size_t i = begin; i < end; i++)
+        work->sum += (double)work->vectors->values[i] + work->vectors->columns[i];
+    uint64_t resident = memory_resident_bytes();
+    work->most_resident = resident > work->most_resident ? resident : work->most_resident;
+    return COG_OK;
+}
+
+/* Reading 64 MB through a mapping under a budget of 24 MB more than the process has. */
+TEST(guarded_vectors_keep_resident_memory) {
+    enum { PIECES = 64, ENTRIES_PER_PIECE = 1 << 17 };
+    struct vector_files files[2] = {{0}};
+    uint64_t offsets[] = {0, (uint64_t)PIECES * ENTRIES_PER_PIECE};
+    struct sparse_matrix vectors = {.rows = 1, .column_count = 8, .offsets = offsets};
+    static uint32_t columns[ENTRIES_PER_PIECE];
+    static float values[ENTRIES_PER_PIECE];
+    struct vector_guard guard;
+    cog_error error;
+#ifdef __SANITIZE_THREAD__
+    return; /* what is read has a shadow, which is resident */
+#endif
+    if (memory_resident_bytes() == 0)
+        return; /* the system does not say */
+    for (size_t i = 0; i < ENTRIES_PER_PIECE; i++) {
+        columns[i] = (uint32_t)(i & 7);
+        values[i] = 1;
+    }
+    CHECK(vector_files_open(&files[0], &error) == COG_OK);
+    for (size_t i = 0; i < PIECES; i++)
+        CHECK(vector_files_add(&files[0], columns, values, ENTRIES_PER_PIECE, &error) == COG_OK);
+    CHECK(vector_files_lend(&files[0], &vectors, &error) == COG_OK);
+    const double sum = 4.5 * PIECES * ENTRIES_PER_PIECE;
+    for (int guarded = 0; guarded < 2; guarded++) {
+        struct touching work = {.vectors = &vectors};
+        uint64_t before = memory_resident_bytes(), budget = (before + (24U << 20)) * 8 / 7;
+        const struct threads_watch *outer = threads_watch_current();
+        vector_guard_start(&guard, files, guarded ? budget : 0);
+        CHECK(parallel_for(1, offsets[1], ENTRIES_PER_PIECE / 4, touch, &work, &error) == COG_OK);
+        vector_guard_end(&guard);
+        CHECK(threads_watch_current() == outer && work.sum == sum);
+        CHECK(guarded ? work.most_resident < before + (40U << 20)
+                      : work.most_resident > before + (56U << 20));
+        CHECK(memory_resident_bytes() < before + (8U << 20));
+    }
+    vector_files_close(&files[0], &vectors);
 }

@@ -51,7 +51,7 @@ static cog_status run_join(const struct set_data *data, const uint32_t *order,
                            struct set_join_result *result, cog_error *error) {
     const cog_run_options run = {.threads = threads};
     struct stop stop = {pieces};
-    const struct threads_watch watch = {stops, &stop};
+    const struct threads_watch watch = {.stops = stops, .context = &stop};
     struct job job;
     threads_watch_set(&watch);
     job_begin(&job, &run, NULL);

@@ -1,10 +1,11 @@
 /* Vectors that do not fit into memory: the entries of a matrix in two scratch files in TMPDIR,
  * appended piece by piece, then read in blocks, or mapped. The files vanish with the struct; eight
  * bytes per entry on disk. Pages of a mapping that were touched count as resident until it is
- * closed, although they give way to others: what has to keep a budget reads. */
+ * closed: what has to keep a budget reads blocks, or guards the mapping. */
 #pragma once
 
 #include "base/io/files.h"
+#include "base/threads.h"
 #include "vector/sparse.h"
 
 /* vector_files_open, vector_files_close. */
@@ -26,3 +27,17 @@ cog_status vector_files_read(const struct vector_files *vectors, uint64_t first,
                              uint32_t *columns, float *values, cog_error *error);
 /* Accepts a zeroed struct. Takes the entries from the matrix that borrowed them. */
 void vector_files_close(struct vector_files *vectors, struct sparse_matrix *matrix);
+
+/* From start to end, parallel loops that the calling thread starts drop the mapped pages of both
+ * sides from resident memory whenever the process comes near the budget (0: none). The pages stay
+ * in the system's file cache, so what is read again costs a page fault, not a read from disk. The
+ * guard must not move in between. */
+struct vector_guard {
+    struct threads_watch watch;
+    const struct vector_files *sides; /* two; borrowed */
+    uint64_t most_bytes;
+    uint64_t next_ns; /* atomic; resident memory is not looked at before */
+};
+void vector_guard_start(struct vector_guard *guard, const struct vector_files sides[2],
+                        uint64_t memory_bytes);
+void vector_guard_end(struct vector_guard *guard);
