@@ -1,6 +1,5 @@
 #include "jobs/link/link_decision.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -406,15 +405,19 @@ static double spread_part(const struct fitting *fitting, int part, bool has_deco
     return tail;
 }
 
-/* If hardly any decoy has a margin above 0, the margins of all of them tell how many wrong links
- * have one. */
-static void spread_by_margins(const struct fitting *fitting, bool has_decoys, size_t first) {
-    struct link_null null = null_of(fitting, &fitting->margins, fitting->weights);
-    struct link_null_cursor cursor = {.null = &null};
-    double above = null.total > 0 ? link_null_above(&cursor, DBL_TRUE_MIN) : 1;
-    double links = (double)fitting->count, wrong = has_decoys ? fmin(links, null.total) : links;
-    spread_wrong(&null, wrong, above, fitting->strengths.links.values + first,
-                 fitting->count - first, fitting->wrong + first);
+/* If hardly any decoy has a margin above 0, these decoys and the links say what a margin means.
+ * One decoy is many wrong links then, so half a decoy more may have been missed. */
+static void spread_by_odds(const struct fitting *fitting, double decoys, size_t first) {
+    const struct sorted_view *view = &fitting->strengths;
+    size_t weak = count_weak(fitting, &view->decoys), count = fitting->count;
+    double rate = decoys > 0 ? sum_of(fitting->weights, count) / decoys : 0;
+    for (size_t i = weak; i < count; i++)
+        fitting->sorted[i] = fitting->weights[view->decoys.links[i]];
+    struct link_odds odds =
+        link_odds_fit(view->links.values + first, count - first, view->decoys.values + weak,
+                      fitting->sorted + weak, count - weak, rate / 2);
+    for (size_t i = first; i < count; i++)
+        fitting->wrong[i] = decoys > 0 ? link_odds_wrong(&odds, (double)view->links.values[i]) : 1;
 }
 
 static void spread_by_strengths(const struct fitting *fitting, bool has_decoys) {
@@ -457,7 +460,7 @@ static cog_status fit_strengths(struct link_decision *decision, const struct fit
     if (strength->is_learned)
         spread_by_strengths(fitting, decoys > 0);
     else
-        spread_by_margins(fitting, decoys > 0, first);
+        spread_by_odds(fitting, decoys, first);
     double right = count_preferred(fitting, first);
     make_monotone(fitting, first);
     decision->strength = *strength;

@@ -1,6 +1,7 @@
 #include "jobs/link/link_null.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "base/numbers.h"
 
@@ -76,4 +77,72 @@ double link_null_above(struct link_null_cursor *cursor, double value) {
     for (; cursor->at < null->count && (double)null->values[cursor->at] < value; cursor->at++)
         cursor->below += null->weights[cursor->at];
     return fmax(1 - cursor->below / null->total, null->tail);
+}
+
+/* ---- Odds ------------------------------------------------------------------------------------ */
+
+/* The share of one kind, if the odds against all others have this logarithm. */
+static double share_of(double log_odds) {
+    double small = portable_exp(-fabs(log_odds));
+    return (log_odds > 0 ? 1 : small) / (1 + small);
+}
+
+double link_odds_wrong(const struct link_odds *odds, double strength) {
+    return share_of(-(odds->constant + odds->slope * strength));
+}
+
+/* First and second derivatives of the likelihood by the constant and the slope. */
+struct odds_step {
+    double slope[2], curve[2][2];
+};
+
+/* Adds a link (which may be right) or a decoy. Wrong links come twice, as links and as decoys. */
+static void add_value(struct odds_step *step, const struct link_odds *odds, double value,
+                      double weight, bool is_link) {
+    const double log_2 = 0.69314718055994531;
+    double log_odds = odds->constant + odds->slope * value;
+    double expected = share_of(log_odds - log_2), curve = weight * expected * (1 - expected);
+    double miss = weight * ((is_link ? share_of(log_odds) : 0) - expected);
+    step->slope[0] += miss;
+    step->slope[1] += miss * value;
+    step->curve[0][0] += curve;
+    step->curve[0][1] += curve * value;
+    step->curve[1][1] += curve * value * value;
+}
+
+/* Twice the reciprocal of the standard deviation: what the slope is if nothing else is known. */
+static double usual_slope(const float *values, size_t count) {
+    double sum = 0, squares = 0, all = (double)count;
+    for (size_t i = 0; i < count; i++) {
+        sum += (double)values[i];
+        squares += (double)values[i] * (double)values[i];
+    }
+    double variance = count ? squares / all - sum / all * (sum / all) : 0;
+    return 2 / sqrt(fmax(variance, 1e-9));
+}
+
+struct link_odds link_odds_fit(const float *links, size_t link_count, const float *decoys,
+                               const double *weights, size_t decoy_count, double doubt) {
+    enum { PASSES = 200 };
+    const double usual = usual_slope(links, link_count), settled = 1e-5;
+    struct link_odds odds = {.slope = usual};
+    for (int pass = 0; pass < PASSES; pass++) {
+        struct odds_step step = {.curve = {{1e-9, 0}, {0, 1 / (usual * usual)}}};
+        step.slope[1] = (usual - odds.slope) / (usual * usual);
+        for (size_t i = 0; i < link_count; i++)
+            add_value(&step, &odds, (double)links[i], 1, true);
+        for (size_t i = 0; i < decoy_count; i++)
+            add_value(&step, &odds, (double)decoys[i], weights[i], false);
+        add_value(&step, &odds, 0, doubt, false);
+        double mixed = step.curve[0][1];
+        double area = step.curve[0][0] * step.curve[1][1] - mixed * mixed;
+        double by_constant = (step.curve[1][1] * step.slope[0] - mixed * step.slope[1]) / area;
+        double by_slope = (step.curve[0][0] * step.slope[1] - mixed * step.slope[0]) / area;
+        odds.constant += by_constant;
+        odds.slope = fmax(odds.slope + by_slope, usual / 20);
+        if (fabs(by_constant) < settled * (1 + fabs(odds.constant)) &&
+            fabs(by_slope) < settled * usual)
+            break;
+    }
+    return odds;
 }

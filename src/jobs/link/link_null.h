@@ -27,3 +27,15 @@ struct link_null_cursor {
     double below; /* weight of the values before `at` */
 };
 double link_null_above(struct link_null_cursor *cursor, double value);
+
+/* The probability that a link is wrong, by its strength, if decoys are too few for a distribution
+ * of their own. The logarithm of the odds of right against wrong is taken to be a line. Links are a
+ * mixture of both, decoys are wrong ones, so the links say how the line rises and the few decoys
+ * where it lies (a density ratio; the likelihood is maximised by Newton's steps). */
+struct link_odds {
+    double slope, constant;
+};
+/* `doubt` is a weight at 0, the least strength there is, for decoys that are missing by chance. */
+struct link_odds link_odds_fit(const float *links, size_t link_count, const float *decoys,
+                               const double *weights, size_t decoy_count, double doubt);
+double link_odds_wrong(const struct link_odds *odds, double strength);

@@ -297,3 +297,37 @@ TEST(link_null_counts_weights) {
     cursor = (struct link_null_cursor){.null = &null};
     CHECK(link_null_above(&cursor, -5) == 0);
 }
+
+/* Strengths of right and wrong links are exponential, so that the logarithm of the odds is a line;
+ * six decoys, each of which stands for ten wrong links. */
+TEST(link_odds_follow_links_and_few_decoys) {
+    enum { RIGHT = 1000, WRONG = 60, DECOYS = 6 };
+    const double right_mean = 0.3, wrong_mean = 0.06;
+    static float links[RIGHT + WRONG];
+    float decoys[DECOYS];
+    double weights[DECOYS], wrong = 0, wrong_above = 0, truth_above = 0;
+    const float above = 0.1f;
+    for (size_t i = 0; i < RIGHT; i++)
+        links[i] = (float)(-right_mean * log(1 - ((double)i + 0.5) / RIGHT));
+    for (size_t i = 0; i < WRONG; i++) {
+        links[RIGHT + i] = (float)(-wrong_mean * log(1 - ((double)i + 0.5) / WRONG));
+        truth_above += links[RIGHT + i] > above;
+    }
+    for (size_t i = 0; i < DECOYS; i++) {
+        decoys[i] = (float)(-wrong_mean * log(1 - ((double)i + 0.5) / DECOYS));
+        weights[i] = (double)WRONG / DECOYS;
+    }
+    struct link_odds odds = link_odds_fit(links, RIGHT + WRONG, decoys, weights, DECOYS, 0);
+    for (size_t i = 0; i < RIGHT + WRONG; i++) {
+        double share = link_odds_wrong(&odds, (double)links[i]);
+        wrong += share;
+        wrong_above += links[i] > above ? share : 0;
+    }
+    CHECK(fabs(wrong - WRONG) < 0.1 * WRONG);
+    CHECK(fabs(odds.slope - (1 / wrong_mean - 1 / right_mean)) < 4);
+    CHECK(fabs(wrong_above - truth_above) < 5);
+    /* Without any decoy, the doubt alone is wrong, and it is weak. */
+    odds = link_odds_fit(links, RIGHT, decoys, weights, 0, 5);
+    CHECK(link_odds_wrong(&odds, 0) < 0.2 && link_odds_wrong(&odds, 1) < 0.001);
+    CHECK(link_odds_wrong(&odds, 0) > link_odds_wrong(&odds, 0.1));
+}
