@@ -28,18 +28,19 @@ static void add_link(struct link_run *run, const struct judged_link *link) {
 
 /* ---- Pictures -------------------------------------------------------------------------------- */
 
-/* A unit square of SIDE by SIDE, with room for labels around it. */
+/* A square of SIDE by SIDE, with room for labels around it: 0 to 1 from left to right, `least` to 1
+ * from bottom to top. */
 enum { SIDE = 400, LEFT = 60, TOP = 20, STEPS = 5 };
 
 static double svg_x(double x) {
     return LEFT + SIDE * x;
 }
 
-static double svg_y(double y) {
-    return TOP + SIDE * (1 - y);
+static double svg_y(double y, double least) {
+    return TOP + SIDE * (1 - y) / (1 - least);
 }
 
-static bool append_axes(struct buffer *text, const char *x_name, const char *y_name) {
+static bool append_axes(struct buffer *text, const char *x_name, const char *y_name, double least) {
     bool fits = buffer_printf(
         text,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
@@ -48,23 +49,24 @@ static bool append_axes(struct buffer *text, const char *x_name, const char *y_n
         "stroke=\"black\"/>\n",
         SIDE + LEFT + 30, SIDE + TOP + 50, LEFT, TOP, SIDE, SIDE);
     for (int i = 0; i <= STEPS && fits; i++) {
-        double at = (double)i / STEPS;
+        double at = (double)i / STEPS, height = least + at * (1 - least);
         fits = buffer_printf(text,
                              "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.1f</text>\n"
-                             "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.1f</text>\n",
-                             svg_x(at), TOP + SIDE + 16, at, LEFT - 6, svg_y(at) + 4, at);
+                             "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.*f</text>\n",
+                             svg_x(at), TOP + SIDE + 16, at, LEFT - 6, svg_y(height, least) + 4,
+                             least > 0.5 ? 2 : 1, height);
     }
     return fits && buffer_printf(text,
                                  "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n"
                                  "<text transform=\"translate(16 %.1f) rotate(-90)\" "
                                  "text-anchor=\"middle\">%s</text>\n",
-                                 svg_x(0.5), TOP + SIDE + 36, x_name, svg_y(0.5), y_name);
+                                 svg_x(0.5), TOP + SIDE + 36, x_name, svg_y(0.5, 0), y_name);
 }
 
 static bool append_stroke(struct buffer *text, double x0, double y0, double x1, double y1,
                           const char *style) {
-    return buffer_printf(text, "<path d=\"M%.1f %.1fL%.1f %.1f\" %s/>\n", svg_x(x0), svg_y(y0),
-                         svg_x(x1), svg_y(y1), style);
+    return buffer_printf(text, "<path d=\"M%.1f %.1fL%.1f %.1f\" %s/>\n", svg_x(x0), svg_y(y0, 0),
+                         svg_x(x1), svg_y(y1, 0), style);
 }
 
 /* ---- Calibration ----------------------------------------------------------------------------- */
@@ -90,7 +92,7 @@ static bool append_bin(struct buffer *text, const struct link_run *bins, size_t 
     if (svg)
         return append_stroke(text, stated, right.low, stated, right.high, "stroke=\"steelblue\"") &&
                buffer_printf(text, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"steelblue\"/>\n",
-                             svg_x(stated), svg_y(right.share));
+                             svg_x(stated), svg_y(right.share, 0));
     return buffer_printf(text, "%g,%g,%llu,%llu,%.6f,%.6f,%.6f,%.6f\n", bin_starts[bin],
                          bin + 1 < BINS ? bin_starts[bin + 1] : 1,
                          (unsigned long long)run->right.trials, (unsigned long long)run->right.hits,
@@ -100,7 +102,7 @@ static bool append_bin(struct buffer *text, const struct link_run *bins, size_t 
 static bool append_calibration(const struct link_gold *gold, bool svg, struct buffer *text) {
     struct link_run bins[BINS] = {{0}};
     fill_bins(gold, bins);
-    bool fits = svg ? append_axes(text, "stated probability", "share of right links") &&
+    bool fits = svg ? append_axes(text, "stated probability", "share of right links", 0) &&
                           append_stroke(text, 0, 0, 1, 1, "stroke=\"silver\"")
                     : buffer_append_text(text, "from,to,links,right,stated,true,low,high\n");
     for (size_t bin = 0; bin < BINS && fits; bin++)
@@ -111,28 +113,47 @@ static bool append_calibration(const struct link_gold *gold, bool svg, struct bu
 
 /* ---- Precision and recall -------------------------------------------------------------------- */
 
+/* Where the axis of precisions begins: links are rarely bad, and at the top of a whole axis a curve
+ * would be a part of the frame. */
+static double least_precision(const struct link_gold *gold) {
+    static const double starts[] = {0.95, 0.9, 0.8, 0.5};
+    struct link_run run = {0};
+    double least = 1;
+    for (size_t i = 0; i < gold->link_count; i++) {
+        add_link(&run, &gold->links[i]);
+        if (i + 1 == gold->link_count ||
+            gold->links[i + 1].probability != gold->links[i].probability)
+            least = fmin(least, (double)run.right.hits / (double)run.right.trials);
+    }
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (starts[i] <= least)
+            return starts[i];
+    return 0;
+}
+
 /* The point of the links down to a probability. */
 static bool append_point(struct buffer *text, const struct link_run *run, double probability,
-                         uint64_t known, bool svg) {
+                         uint64_t known, bool svg, double least) {
     double links = (double)run->right.trials, right = (double)run->right.hits;
     double recall = known ? right / (double)known : 0;
     if (svg)
-        return buffer_printf(text, "%.1f,%.1f ", svg_x(recall), svg_y(right / links));
+        return buffer_printf(text, "%.1f,%.1f ", svg_x(recall), svg_y(right / links, least));
     return buffer_printf(text, "%.6f,%.0f,%.0f,%.6f,%.6f,%.6f\n", probability, links, right,
                          right / links, recall, run->stated / links);
 }
 
 static bool append_curve(const struct link_gold *gold, bool svg, struct buffer *text) {
     struct link_run run = {0};
+    const double least = least_precision(gold);
     bool fits =
-        svg ? append_axes(text, "recall", "precision") &&
+        svg ? append_axes(text, "recall", "precision", least) &&
                   buffer_append_text(text, "<polyline fill=\"none\" stroke=\"steelblue\" points=\"")
             : buffer_append_text(text, "probability,links,right,precision,recall,stated\n");
     for (size_t i = 0; i < gold->link_count && fits; i++) {
         float probability = gold->links[i].probability;
         add_link(&run, &gold->links[i]);
         if (i + 1 == gold->link_count || gold->links[i + 1].probability != probability)
-            fits = append_point(text, &run, (double)probability, gold->known_count, svg);
+            fits = append_point(text, &run, (double)probability, gold->known_count, svg, least);
     }
     return fits && (!svg || buffer_append_text(text, "\"/>\n</svg>\n"));
 }

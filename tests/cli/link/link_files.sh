@@ -158,6 +158,21 @@ lines = lambda name: len(open(name).read().splitlines()) - 1
 print(len(xml.parse("bins.svg").findall(space + "circle")) == lines("bins.csv"),
       len(xml.parse("curve.svg").find(space + "polyline").get("points").split()) == lines("curve.csv"))
 PYTHON
+# The axis of precisions begins near the lowest of them.
+awk 'BEGIN { for (i = 1; i <= 40; i++) print "a" i "\tb" i }' >steps.gold
+awk 'BEGIN { print "from\tto\tsimilarity\tscore\tprobability"; for (i = 1; i <= 40; i++)
+    printf "a%d\tb%d\t0.5\t0.5\t%.3f\n", i, i == 30 ? 1 : i, 1 - i / 100 }' >steps.tsv
+"$COGNATE" eval links steps.tsv --gold steps.gold --curve steps.svg --quiet >/dev/null
+python3 - <<'PYTHON'
+import xml.etree.ElementTree as xml
+space = "{http://www.w3.org/2000/svg}"
+tree = xml.parse("steps.svg")
+heights = [float(point.split(",")[1]) for point in tree.find(space + "polyline").get("points").split()]
+precisions = [(n - (n >= 30)) / n for n in range(1, 41)]
+labels = [float(t.text) for t in tree.findall(space + "text") if t.get("text-anchor") == "end"]
+print(labels == [0.95, 0.96, 0.97, 0.98, 0.99, 1.0],
+      all(abs(y - (20 + 400 * (1 - p) / 0.05)) < 0.06 for y, p in zip(heights, precisions)))
+PYTHON
 "$COGNATE" eval links stated.tsv --gold truth.tsv --curve - | sed -n 1,2p | cut -d , -f 1
 # Links of other tools have no probabilities; a number that is none is named.
 "$COGNATE" eval links made.tsv --gold some.tsv --curve none.csv 2>&1
