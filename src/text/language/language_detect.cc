@@ -8,6 +8,9 @@
 #include <unicode/normalizer2.h>
 
 #include "base/strings.h"
+extern "C" {
+#include "text/fold_table.h"
+}
 
 /* Decomposed letters take up to three times the bytes of composed ones. */
 enum { DECOMPOSED_BYTES = 3 * DETECT_BYTES };
@@ -36,7 +39,31 @@ static std::string composed_beginning(const char *text, size_t size) {
     return composed;
 }
 
+/* The beginning of a text without vowel signs, which readers take or leave: CLD2 does not know the
+ * words of a text that has them. Empty where there are none. */
+static std::string unmarked_beginning(const char *text, size_t size) {
+    std::string bare;
+    const size_t end = cut_at_character(text, size, DECOMPOSED_BYTES);
+    size_t kept = 0; /* where the piece begins that is not copied yet */
+    uint32_t character = 0;
+    for (size_t at = 0, bytes; at < end; at += bytes) {
+        bytes = utf8_decode(text + at, end - at, &character);
+        if (!fold_ignores(character))
+            continue;
+        bare.append(text + kept, at - kept);
+        kept = at + bytes;
+    }
+    if (kept)
+        bare.append(text + kept, end - kept);
+    return bare;
+}
+
 static const char *detect(const char *text, size_t size) {
+    std::string bare = unmarked_beginning(text, size);
+    if (!bare.empty()) {
+        text = bare.data();
+        size = bare.size();
+    }
     std::string composed = composed_beginning(text, size);
     if (!composed.empty()) {
         text = composed.data();

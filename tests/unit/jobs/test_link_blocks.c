@@ -221,11 +221,14 @@ static cog_status touch(void *context, unsigned worker, size_t begin, size_t end
 }
 
 /* Under the thread sanitizer, what is read has a shadow, which is resident. */
+static bool reads_are_resident(void) {
 #ifdef __has_feature
-#define HAS_SHADOWS __has_feature(thread_sanitizer)
-#else
-#define HAS_SHADOWS 0
+#if __has_feature(thread_sanitizer)
+    return true;
 #endif
+#endif
+    return false;
+}
 
 /* Reading 64 MB through a mapping under a budget of 24 MB more than the process has. */
 TEST(guarded_vectors_keep_resident_memory) {
@@ -237,7 +240,7 @@ TEST(guarded_vectors_keep_resident_memory) {
     static float values[ENTRIES_PER_PIECE];
     struct vector_guard guard;
     cog_error error;
-    if (HAS_SHADOWS || memory_resident_bytes() == 0)
+    if (reads_are_resident() || memory_resident_bytes() == 0)
         return; /* the system does not say */
     for (size_t i = 0; i < ENTRIES_PER_PIECE; i++) {
         columns[i] = (uint32_t)(i & 7);
