@@ -4,12 +4,14 @@
  * and the Arrow C stream interface: these three structs are their whole ABI, and the guards are
  * theirs.
  *
- * In: cog_documents_from_arrow takes columns of type string, large_string or string_view. The
+ * In: cog_documents_from_arrow takes columns of type string, large_string or string_view, or their
+ * binary forms, plain or encoded by a dictionary; a column without a type has nulls only. The
  * stream is a struct with a column of texts (options->text_field, "text" by default; a struct of
- * one column needs not have that name) and perhaps columns of ids (id_field; texts or integers) and of
- * languages (lang_field), or it is texts alone. The call reads the stream to its end and releases
- * it, also if it fails; the arrays are kept, and released by cog_documents_close. Texts are not
- * copied. Rows whose text is null are skipped. options may be NULL.
+ * one column needs not have that name) and perhaps columns of ids (id_field; texts or integers) and
+ * of languages (lang_field), or it is texts alone. The call reads the stream to its end and
+ * releases it, also if it fails; the arrays are kept, and released by cog_documents_close. Texts
+ * are not copied. Rows whose text is null are skipped. cog_dedup may keep documents by the values
+ * of another column (keep_field): texts, numbers, dates, times. options may be NULL.
  *
  * Out: cog_..._to_arrow fills *stream, which the caller releases. It has one array, a copy: the
  * result may be freed at once. Rows in these streams are positions in the input, from 0 on, where

@@ -1,6 +1,7 @@
 /* Documents from Python: strings, Arrow streams and arrays, files. */
 #include "module.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,8 @@ static PyObject *documents_hand_out(struct documents *documents) {
 
 /* The UTF-8 of a str, bytes or None (NULL). What is no valid text (lone surrogates) becomes bytes
  * that the library skips; `others` holds them. */
-static bool utf8_of(PyObject *value, PyObject *others, const char **data, size_t *size) {
+static bool utf8_of(PyObject *value, Py_ssize_t row, PyObject *others, const char **data,
+                    size_t *size) {
     Py_ssize_t length = 0;
     char *bytes = NULL;
     *data = NULL;
@@ -54,8 +56,10 @@ static bool utf8_of(PyObject *value, PyObject *others, const char **data, size_t
     }
     if (PyBytes_AsStringAndSize(value, &bytes, &length) != 0) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "documents, ids and languages are str or None, not %R",
-                     value);
+        PyErr_Format(PyExc_TypeError,
+                     "document %zd: texts, ids and languages are str, or None if there is none, "
+                     "not %R",
+                     row, value);
         return false;
     }
     *data = bytes;
@@ -70,7 +74,8 @@ static bool fill_items(cog_document *items, PyObject *const columns[3], Py_ssize
         const char **const data[] = {&item->text, &item->id, &item->lang};
         size_t *const sizes[] = {&item->text_size, &item->id_size, &item->lang_size};
         for (int j = 0; j < 3; j++)
-            if (columns[j] && !utf8_of(PyTuple_GetItem(columns[j], i), others, data[j], sizes[j]))
+            if (columns[j] &&
+                !utf8_of(PyTuple_GetItem(columns[j], i), i, others, data[j], sizes[j]))
                 return false;
     }
     return true;
@@ -143,16 +148,12 @@ struct single {
     struct ArrowArray array;
 };
 
-static void borrowed_schema_release(struct ArrowSchema *schema) {
-    schema->release = NULL;
-}
-
-/* The schema is read once, by the library, before the stream ends. */
+/* Gives the schema away: the library asks once. */
 static int single_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) {
-    const struct single *single = stream->private_data;
+    struct single *single = stream->private_data;
     *out = single->schema;
-    out->release = borrowed_schema_release;
-    return 0;
+    single->schema.release = NULL;
+    return out->release ? 0 : EINVAL;
 }
 
 static int single_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
@@ -253,7 +254,7 @@ static PyObject *count(PyObject *self, PyObject *capsule) {
     return documents ? PyLong_FromSize_t(cog_documents_count(documents->handle)) : NULL;
 }
 
-/* Positions of the records that the last job skipped. */
+/* Positions of the records that the last job skipped, rising. */
 static PyObject *skipped(PyObject *self, PyObject *capsule) {
     const uint64_t *positions = NULL;
     (void)self;
@@ -269,6 +270,8 @@ static PyObject *skipped(PyObject *self, PyObject *capsule) {
             return NULL;
         }
     }
+    if (list && PyList_Sort(list) != 0)
+        Py_CLEAR(list);
     return list;
 }
 

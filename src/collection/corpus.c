@@ -198,9 +198,12 @@ static struct bytes_view id_in_corpus(const void *context, uint32_t row) {
 static cog_status reject_duplicate(struct corpus_reading *reading, const struct origin *origin,
                                    uint64_t record, struct bytes_view id, cog_error *error) {
     char message[600];
-    snprintf(message, sizeof message, "%s:%llu: the id '%.*s' was used before",
-             reader_file_name(reading->documents->source, origin->file),
-             (unsigned long long)origin->line, (int)(id.size < 200 ? id.size : 200), id.data);
+    const struct reader *source = reading->documents->source;
+    const bool in_memory = !reading->documents->reader; /* documents, numbered from 0 on */
+    snprintf(message, sizeof message, "%s%c%llu: the id '%.*s' was used before",
+             reader_file_name(source, origin->file), in_memory ? ' ' : ':',
+             (unsigned long long)(in_memory ? record : origin->line),
+             (int)(id.size < 200 ? id.size : 200), id.data);
     TRY(ingest_note_skipped(reading->documents, record, error));
     cog_status status = ingest_note_bad(reading->documents, reading->report,
                                         reading->duplicates - 1, message, error);

@@ -1,40 +1,93 @@
 #include "input/arrow_column.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/strings.h"
 
+static struct arrow_number integer_of(const char *format) {
+    static const char formats[] = "cCsSiIlL"; /* int8, uint8, int16, ... uint64 */
+    const char *found = format[0] && !format[1] ? strchr(formats, format[0]) : NULL;
+    if (!found)
+        return (struct arrow_number){0};
+    const size_t place = (size_t)(found - formats);
+    return (struct arrow_number){1u << place / 2, place % 2 == 0};
+}
+
 bool arrow_column_type_of(const struct ArrowSchema *schema, struct arrow_column_type *type) {
-    static const char integers[] = "cCsSiIlL"; /* int8, uint8, int16, ... uint64 */
-    const char *format = schema->format ? schema->format : "";
-    const char *integer = format[0] && !format[1] ? strchr(integers, format[0]) : NULL;
-    *type = (struct arrow_column_type){0};
-    if (schema->dictionary)
-        return false;
-    if (integer) {
-        size_t place = (size_t)(integer - integers);
-        *type = (struct arrow_column_type){ARROW_INTEGER, 1u << place / 2, place % 2 == 0};
-    } else if (strcmp(format, "U") == 0) {
-        type->type = ARROW_LARGE_STRING;
-    } else if (strcmp(format, "vu") == 0) {
-        type->type = ARROW_STRING_VIEW;
-    } else {
-        return strcmp(format, "u") == 0;
+    static const struct {
+        const char *format;
+        enum arrow_type type;
+    } types[] = {{"u", ARROW_STRING},       {"z", ARROW_STRING},       {"U", ARROW_LARGE_STRING},
+                 {"Z", ARROW_LARGE_STRING}, {"vu", ARROW_STRING_VIEW}, {"vz", ARROW_STRING_VIEW},
+                 {"n", ARROW_NULL}};
+    const struct ArrowSchema *values = schema->dictionary ? schema->dictionary : schema;
+    const char *format = values->format ? values->format : "";
+    *type = (struct arrow_column_type){.number = integer_of(format)};
+    if (schema->dictionary) {
+        type->index = integer_of(schema->format ? schema->format : "");
+        if (!type->index.width_bytes || values->dictionary)
+            return false;
     }
-    return true;
+    if (type->number.width_bytes) {
+        type->type = ARROW_INTEGER;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(format, types[i].format) == 0) {
+            type->type = types[i].type;
+            return true;
+        }
+    return false;
+}
+
+bool arrow_column_order_type(const struct ArrowSchema *schema, struct arrow_column_type *type) {
+    static const struct {
+        const char *begin; /* of a format; units and zones follow */
+        unsigned width_bytes;
+    } times[] = {{"tdD", 4}, {"tdm", 8}, {"tts", 4}, {"ttm", 4},
+                 {"ttu", 8}, {"ttn", 8}, {"ts", 8},  {"tD", 8}};
+    const char *format = schema->format ? schema->format : "";
+    if (schema->dictionary || arrow_column_type_of(schema, type))
+        return arrow_column_type_of(schema, type);
+    *type = (struct arrow_column_type){.type = ARROW_REAL};
+    if (strcmp(format, "f") == 0 || strcmp(format, "g") == 0) {
+        type->number.width_bytes = format[0] == 'f' ? sizeof(float) : sizeof(double);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (strncmp(format, times[i].begin, strlen(times[i].begin)) == 0) {
+            type->type = ARROW_INTEGER;
+            type->number = (struct arrow_number){times[i].width_bytes, true};
+            return true;
+        }
+    return false;
+}
+
+/* Whether the array has the buffers of its type for `least` values. */
+static bool has_buffers(const struct ArrowArray *array, enum arrow_type type, int64_t least) {
+    if (!array || array->length < least || array->offset < 0)
+        return false;
+    if (type == ARROW_NULL || (!array->buffers && least == 0))
+        return true;
+    const int64_t buffers = type == ARROW_INTEGER || type == ARROW_REAL ? 2 : 3;
+    const bool views = type == ARROW_STRING_VIEW;
+    if (!array->buffers || (views ? array->n_buffers < buffers : array->n_buffers != buffers))
+        return false;
+    return least == 0 || (array->buffers[1] && (!views || array->n_buffers == 3 ||
+                                                array->buffers[array->n_buffers - 1]));
 }
 
 cog_status arrow_column_open(struct arrow_column *column, struct arrow_column_type type,
                              const struct ArrowArray *array, int64_t skip, int64_t length,
                              const char *name, cog_error *error) {
-    const int64_t buffers = type.type == ARROW_INTEGER ? 2 : 3;
-    bool views = type.type == ARROW_STRING_VIEW;
-    bool fits = array && array->length >= 0 && array->offset >= 0 && skip >= 0 && length >= 0 &&
-                array->length >= skip && array->length - skip >= length && array->buffers &&
-                (views ? array->n_buffers >= buffers : array->n_buffers == buffers);
-    if (fits && length)
-        fits = array->buffers[1] &&
-               (array->n_buffers == 3 || !views || array->buffers[array->n_buffers - 1]);
+    const bool encoded = type.index.width_bytes;
+    bool fits = array && skip >= 0 && length >= 0 && array->length >= skip &&
+                array->length - skip >= length &&
+                has_buffers(array, encoded ? ARROW_INTEGER : type.type, length);
+    const struct ArrowArray *values = fits && encoded ? array->dictionary : array;
+    if (fits && encoded)
+        fits = values && values->length >= 0 && has_buffers(values, type.type, values->length);
     if (!fits)
         return error_set(
             error, COG_ERR_INPUT,
@@ -42,10 +95,13 @@ cog_status arrow_column_open(struct arrow_column *column, struct arrow_column_ty
             "were announced: the program that made the stream is wrong",
             name, (long long)(array ? array->length : 0), (long long)(array ? array->n_buffers : 0),
             (long long)(skip + length));
-    *column = (struct arrow_column){.type = type, .array = array, .first = array->offset + skip};
-    if (views) {
-        column->block_count = array->n_buffers - 3;
-        column->block_bytes = array->buffers[array->n_buffers - 1];
+    *column = (struct arrow_column){.type = type,
+                                    .array = array,
+                                    .first = array->offset + skip,
+                                    .values = encoded ? values : NULL};
+    if (type.type == ARROW_STRING_VIEW && values->n_buffers > 3) {
+        column->block_count = values->n_buffers - 3;
+        column->block_bytes = values->buffers[values->n_buffers - 1];
     }
     return COG_OK;
 }
@@ -59,15 +115,51 @@ bool arrow_array_is_null(const struct ArrowArray *array, int64_t index) {
     return bit_is_clear(array, array->offset + index);
 }
 
+/* The bits of the integer at a place, and its value if it is signed. */
+static uint64_t integer_at(const struct ArrowArray *array, struct arrow_number type, int64_t place,
+                           int64_t *number) {
+    uint64_t bits = 0;
+    memcpy(&bits, (const char *)array->buffers[1] + (size_t)place * type.width_bytes,
+           type.width_bytes);
+    const unsigned spare = 64 - 8 * type.width_bytes;
+    *number = (int64_t)(bits << spare) >> spare;
+    return bits;
+}
+
+/* The array that holds a value, and its index in the buffers there. False if the row's place in the
+ * dictionary does not exist. */
+static bool value_at(const struct arrow_column *column, int64_t index,
+                     const struct ArrowArray **array, int64_t *place) {
+    *array = column->array;
+    *place = column->first + index;
+    if (!column->values)
+        return true;
+    const struct arrow_number type = column->type.index;
+    int64_t number;
+    const uint64_t bits = integer_at(column->array, type, *place, &number);
+    const uint64_t chosen = type.is_signed ? (uint64_t)number : bits;
+    if (chosen >= (uint64_t)column->values->length) /* a negative number is too large as well */
+        return false;
+    *array = column->values;
+    *place = column->values->offset + (int64_t)chosen;
+    return true;
+}
+
 bool arrow_column_is_null(const struct arrow_column *column, int64_t index) {
-    return bit_is_clear(column->array, column->first + index);
+    const struct ArrowArray *array;
+    int64_t place;
+    if (column->values && bit_is_clear(column->array, column->first + index))
+        return true; /* what a null row has for a place is not said */
+    return value_at(column, index, &array, &place) &&
+           (column->type.type == ARROW_NULL || bit_is_clear(array, place));
 }
 
 /* A view has 16 bytes: the size, then the text itself, or its first four bytes, the number of a
  * data buffer and the place there. */
-static bool view_text(const struct arrow_column *column, int64_t place, struct bytes_view *text) {
+static bool view_text(const struct arrow_column *column, const struct ArrowArray *array,
+                      int64_t place, struct bytes_view *text) {
     enum { VIEW_BYTES = 16, INLINE_BYTES = 12 };
-    const char *view = (const char *)column->array->buffers[1] + place * VIEW_BYTES;
+    const char *view = (const char *)array->buffers[1] + place * VIEW_BYTES;
     int32_t size, block, offset;
     memcpy(&size, view, sizeof size);
     memcpy(&block, view + 8, sizeof block);
@@ -78,58 +170,76 @@ static bool view_text(const struct arrow_column *column, int64_t place, struct b
     if (block < 0 || block >= column->block_count || offset < 0 ||
         column->block_bytes[block] < (int64_t)offset + size)
         return false;
-    text->data = (const char *)column->array->buffers[2 + block] + offset;
+    text->data = (const char *)array->buffers[2 + block] + offset;
     return true;
 }
 
-static void offsets_of(const struct arrow_column *column, int64_t place, int64_t *begin,
+static void offsets_of(const struct ArrowArray *array, bool large, int64_t place, int64_t *begin,
                        int64_t *end) {
-    const void *offsets = column->array->buffers[1];
-    bool large = column->type.type == ARROW_LARGE_STRING;
+    const void *offsets = array->buffers[1];
     *begin = large ? ((const int64_t *)offsets)[place] : ((const int32_t *)offsets)[place];
     *end = large ? ((const int64_t *)offsets)[place + 1] : ((const int32_t *)offsets)[place + 1];
 }
 
 bool arrow_column_text(const struct arrow_column *column, int64_t index, struct bytes_view *text) {
-    int64_t place = column->first + index, begin, end;
+    const struct ArrowArray *array;
+    int64_t place, begin, end;
+    if (!value_at(column, index, &array, &place)) {
+        *text = view_of("", 0);
+        return false;
+    }
     if (column->type.type == ARROW_STRING_VIEW)
-        return view_text(column, place, text);
-    offsets_of(column, place, &begin, &end);
-    const char *data = column->array->buffers[2];
+        return view_text(column, array, place, text);
+    offsets_of(array, column->type.type == ARROW_LARGE_STRING, place, &begin, &end);
+    const char *data = array->buffers[2];
     bool good = begin >= 0 && end >= begin && (data || end == begin);
     *text = good && data ? view_of(data + begin, (size_t)(end - begin)) : view_of("", 0);
     return good;
 }
 
+static size_t real_digits(const void *value, unsigned width_bytes,
+                          char digits[ARROW_DIGITS_BYTES]) {
+    double real;
+    float narrow;
+    memcpy(width_bytes == sizeof real ? (void *)&real : &narrow, value, width_bytes);
+    if (width_bytes != sizeof real)
+        real = narrow;
+    return real != real ? 0 : (size_t)snprintf(digits, ARROW_DIGITS_BYTES, "%.17g", real);
+}
+
 size_t arrow_column_digits(const struct arrow_column *column, int64_t index,
                            char digits[ARROW_DIGITS_BYTES]) {
-    const struct arrow_column_type *type = &column->type;
-    const char *value = (const char *)column->array->buffers[1] +
-                        (size_t)(column->first + index) * type->width_bytes;
-    uint64_t bits = 0;
-    memcpy(&bits, value, type->width_bytes);
-    unsigned spare = 64 - 8 * type->width_bytes;
-    const int64_t number = (int64_t)(bits << spare) >> spare;
-    const bool is_negative = type->is_signed && number < 0;
+    const struct arrow_number type = column->type.number;
+    const struct ArrowArray *array;
+    int64_t place, number;
+    if (!value_at(column, index, &array, &place))
+        return 0;
+    if (column->type.type == ARROW_REAL)
+        return real_digits((const char *)array->buffers[1] + (size_t)place * type.width_bytes,
+                           type.width_bytes, digits);
+    const uint64_t bits = integer_at(array, type, place, &number);
+    const bool is_negative = type.is_signed && number < 0;
     digits[0] = '-';
     return is_negative +
            number_digits(is_negative ? 0 - (uint64_t)number : bits, digits + is_negative);
 }
 
 uint64_t arrow_column_bytes(const struct arrow_column *column, int64_t length) {
+    const enum arrow_type type = column->type.type;
     uint64_t bytes = 0;
     int64_t begin, end, unused;
-    if (length == 0 || column->type.type == ARROW_INTEGER)
+    if (length == 0 || type == ARROW_INTEGER || type == ARROW_REAL || type == ARROW_NULL)
         return 0;
-    for (int64_t i = 0; i < length && column->type.type == ARROW_STRING_VIEW; i++) {
-        struct bytes_view text;
-        bytes += !arrow_column_is_null(column, i) && view_text(column, column->first + i, &text)
-                     ? text.size
-                     : 0;
-    }
-    if (column->type.type == ARROW_STRING_VIEW)
+    if (type == ARROW_STRING_VIEW || column->values) {
+        for (int64_t i = 0; i < length; i++) {
+            struct bytes_view text;
+            if (!arrow_column_is_null(column, i) && arrow_column_text(column, i, &text))
+                bytes += text.size;
+        }
         return bytes;
-    offsets_of(column, column->first, &begin, &unused);
-    offsets_of(column, column->first + length - 1, &unused, &end);
+    }
+    offsets_of(column->array, type == ARROW_LARGE_STRING, column->first, &begin, &unused);
+    offsets_of(column->array, type == ARROW_LARGE_STRING, column->first + length - 1, &unused,
+               &end);
     return begin >= 0 && end > begin ? (uint64_t)(end - begin) : 0;
 }

@@ -4,13 +4,12 @@
 
 #include "base/memory.h"
 #include "base/strings.h"
-#include "input/arrow_column.h"
 
 /* The columns of one Arrow array. */
 struct table_chunk {
     struct ArrowArray array; /* owned */
     size_t first_row;
-    struct arrow_column text, id, lang;
+    struct arrow_column text, id, lang, extra;
 };
 
 /* A column of the schema. */
@@ -26,13 +25,15 @@ struct document_table {
     const cog_document *items; /* NULL for Arrow */
     struct table_chunk *chunks;
     size_t chunk_count, chunk_capacity;
-    struct table_column text, id, lang;
+    struct ArrowSchema schema; /* owned */
+    struct table_column text, id, lang, extra;
 };
 
 cog_status document_table_of_items(const cog_document *items, size_t count,
                                    struct document_table **result, cog_error *error) {
     struct document_table *table;
     TAKE_ZEROED(table, 1, "documents", error);
+    table->extra.child = COLUMN_NONE;
     table->items = items;
     table->rows = count;
     for (size_t i = 0; i < count; i++)
@@ -47,6 +48,8 @@ void document_table_free(struct document_table *table) {
     for (size_t i = 0; i < table->chunk_count; i++)
         if (table->chunks[i].array.release)
             table->chunks[i].array.release(&table->chunks[i].array);
+    if (table->schema.release)
+        table->schema.release(&table->schema);
     FREE(table->chunks, table);
 }
 
@@ -70,14 +73,15 @@ static const char *name_of(const struct ArrowSchema *schema) {
     return schema->name ? schema->name : "";
 }
 
-static cog_status no_column(const struct ArrowSchema *schema, const char *name, cog_error *error) {
+static cog_status no_column(const struct ArrowSchema *schema, const char *name, const char *option,
+                            const char *holds, cog_error *error) {
     struct buffer names = {0};
     for (int64_t i = 0; i < schema->n_children && names.size < 400; i++)
         buffer_printf(&names, "%s\"%.100s\"", i ? ", " : "", name_of(schema->children[i]));
     cog_status status = error_about(
-        error, COG_ERR_USAGE, "text_field",
-        "the Arrow stream has no column \"%s\": name the column that has the texts; there %s %.*s",
-        name, schema->n_children == 1 ? "is" : "are", names.size ? (int)names.size : 4,
+        error, COG_ERR_USAGE, option,
+        "the Arrow stream has no column \"%s\": name the column that has the %s; there %s %.*s",
+        name, holds, schema->n_children == 1 ? "is" : "are", names.size ? (int)names.size : 4,
         names.size ? names.data : "none");
     buffer_free(&names);
     return status;
@@ -100,18 +104,18 @@ static cog_status take_type(const struct ArrowSchema *schema, struct table_colum
     if (arrow_column_type_of(own, &column->type) &&
         (integers || column->type.type != ARROW_INTEGER))
         return COG_OK;
+    const struct ArrowSchema *formatted = own->dictionary ? own->dictionary : own;
     return error_set(error, COG_ERR_USAGE,
                      "the Arrow column \"%s\" has the format \"%s\"%s: cast it to string, "
                      "large_string or string_view%s",
-                     name_of(own), own->format ? own->format : "",
-                     own->dictionary ? " with a dictionary" : "",
-                     integers ? ", or an integer" : "");
+                     name_of(own), formatted->format ? formatted->format : "",
+                     own->dictionary ? " in a dictionary" : "", integers ? ", or an integer" : "");
 }
 
 static cog_status find_columns(struct document_table *table, const struct ArrowSchema *schema,
                                const struct table_fields *fields, cog_error *error) {
     table->text.child = COLUMN_ITSELF;
-    table->id.child = table->lang.child = COLUMN_NONE;
+    table->id.child = table->lang.child = table->extra.child = COLUMN_NONE;
     if (schema->format && strcmp(schema->format, "+s") == 0) {
         const char *text = fields->text ? fields->text : "text";
         table->text.child = child_named(schema, text);
@@ -121,7 +125,7 @@ static cog_status find_columns(struct document_table *table, const struct ArrowS
         table->id.child = child_named(schema, fields->id);
         table->lang.child = child_named(schema, fields->lang);
         if (table->text.child == COLUMN_NONE)
-            return no_column(schema, text, error);
+            return no_column(schema, text, "text_field", "texts", error);
         if (schema->n_children == 1)
             table->id.child = table->lang.child = COLUMN_NONE;
     }
@@ -132,14 +136,10 @@ static cog_status find_columns(struct document_table *table, const struct ArrowS
 
 static cog_status read_schema(struct document_table *table, struct ArrowArrayStream *stream,
                               const struct table_fields *fields, cog_error *error) {
-    struct ArrowSchema schema = {0};
-    int code = stream->get_schema(stream, &schema);
+    int code = stream->get_schema(stream, &table->schema);
     if (code)
         return stream_failed(stream, code, error);
-    cog_status status = find_columns(table, &schema, fields, error);
-    if (schema.release)
-        schema.release(&schema);
-    return status;
+    return find_columns(table, &table->schema, fields, error);
 }
 
 /* ---- The arrays of a stream ------------------------------------------------------------------ */
@@ -222,6 +222,43 @@ cog_status document_table_of_stream(struct ArrowArrayStream *stream,
     return HAND_OUT(status, table, document_table_free, result);
 }
 
+/* ---- One more column ------------------------------------------------------------------------- */
+
+static cog_status find_extra(struct document_table *table, const char *name, cog_error *error) {
+    const struct ArrowSchema *schema = &table->schema;
+    if (table->items || !schema->format || strcmp(schema->format, "+s") != 0)
+        return error_about(error, COG_ERR_USAGE, "extra_field",
+                           "these documents are texts alone, without a field \"%s\": give a table",
+                           name);
+    const int64_t child = child_named(schema, name);
+    if (child == COLUMN_NONE)
+        return no_column(schema, name, "extra_field", "values", error);
+    const struct ArrowSchema *own = schema->children[child];
+    if (!arrow_column_order_type(own, &table->extra.type))
+        return error_about(
+            error, COG_ERR_USAGE, "extra_field",
+            "the Arrow column \"%s\" has the format \"%s\", which has no order here: "
+            "cast it to a string, an integer or a double",
+            name, own->format ? own->format : "");
+    table->extra.child = child;
+    return COG_OK;
+}
+
+cog_status document_table_set_extra(struct document_table *table, const char *name,
+                                    cog_error *error) {
+    table->extra.child = COLUMN_NONE;
+    if (!name)
+        return COG_OK;
+    TRY(find_extra(table, name, error));
+    cog_status status = COG_OK;
+    for (size_t i = 0; i < table->chunk_count && status == COG_OK; i++)
+        status =
+            open_column(&table->chunks[i], &table->extra, name, &table->chunks[i].extra, error);
+    if (status != COG_OK)
+        table->extra.child = COLUMN_NONE;
+    return status;
+}
+
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 static const struct table_chunk *chunk_of(const struct document_table *table, size_t row) {
@@ -251,16 +288,30 @@ static void get_id(const struct document_table *table, const struct table_chunk 
     int64_t index = (int64_t)(row - chunk->first_row);
     if (table->id.child == COLUMN_NONE || arrow_column_is_null(&chunk->id, index))
         number_id(table->first_id + row, result);
-    else if (table->id.type.type == ARROW_INTEGER)
+    else if (table->id.type.type == ARROW_INTEGER) {
         result->id =
             view_of(result->digits, arrow_column_digits(&chunk->id, index, result->digits));
-    else if (!arrow_column_text(&chunk->id, index, &result->id))
+        if (!result->id.size)
+            result->problem = "the id is not in its dictionary";
+    } else if (!arrow_column_text(&chunk->id, index, &result->id))
         result->problem = "the offsets of the id run backwards or out of its buffer";
+}
+
+static void get_extra(const struct arrow_column *column, int64_t index,
+                      struct document_row *result) {
+    if (arrow_column_is_null(column, index))
+        return;
+    if (column->type.type == ARROW_INTEGER || column->type.type == ARROW_REAL)
+        result->extra =
+            view_of(result->extra_digits, arrow_column_digits(column, index, result->extra_digits));
+    else if (!arrow_column_text(column, index, &result->extra))
+        result->extra = view_of(NULL, 0);
 }
 
 void document_table_get(const struct document_table *table, size_t row,
                         struct document_row *result) {
     result->problem = NULL;
+    result->extra = view_of(NULL, 0);
     result->text = result->lang = view_of("", 0);
     if (table->items) {
         get_item(table, row, result);
@@ -269,6 +320,8 @@ void document_table_get(const struct document_table *table, size_t row,
     const struct table_chunk *chunk = chunk_of(table, row);
     int64_t index = (int64_t)(row - chunk->first_row);
     get_id(table, chunk, row, result);
+    if (table->extra.child != COLUMN_NONE)
+        get_extra(&chunk->extra, index, result);
     if (table->lang.child != COLUMN_NONE && !arrow_column_is_null(&chunk->lang, index) &&
         !arrow_column_text(&chunk->lang, index, &result->lang))
         result->problem = "the offsets of the language run backwards or out of its buffer";

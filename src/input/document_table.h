@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "input/arrow_column.h"
 
 struct document_table;
 
@@ -25,6 +26,11 @@ cog_status document_table_of_stream(struct ArrowArrayStream *stream,
                                     struct document_table **table, cog_error *error);
 void document_table_free(struct document_table *table);
 
+/* From now on rows have the value of one more column, as a text; NULL: of none. The column has
+ * texts, numbers, dates or times; dates and times become the integers that Arrow has for them. */
+cog_status document_table_set_extra(struct document_table *table, const char *name,
+                                    cog_error *error);
+
 size_t document_table_rows(const struct document_table *table);
 uint64_t document_table_text_bytes(const struct document_table *table);
 
@@ -32,8 +38,10 @@ uint64_t document_table_text_bytes(const struct document_table *table);
 struct document_row {
     struct bytes_view id; /* its data is NULL if the row has none */
     struct bytes_view text, lang;
-    const char *problem; /* why the row cannot be a document, or NULL */
-    char digits[24];     /* an id that is a number: `id` is a view of it */
+    struct bytes_view extra;         /* of the extra column; its data is NULL if the row has none */
+    const char *problem;             /* why the row cannot be a document, or NULL */
+    char digits[ARROW_DIGITS_BYTES]; /* an id that is a number: `id` is a view of it */
+    char extra_digits[ARROW_DIGITS_BYTES]; /* the same for `extra` */
 };
 void document_table_get(const struct document_table *table, size_t row,
                         struct document_row *result);

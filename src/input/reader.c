@@ -63,6 +63,8 @@ static cog_status check_extra_field(const struct reader *reader, const struct in
 
 cog_status reader_set_extra_field(struct reader *reader, const char *field, cog_error *error) {
     reader->options.extra_field = field;
+    if (reader->table)
+        return document_table_set_extra(reader->table, field, error);
     if (reader->options.delimiter || reader->options.no_header)
         TRY(table_options_check(&reader->options, &reader->inputs, error));
     for (size_t i = 0; i < reader->inputs.count; i++) {

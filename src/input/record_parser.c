@@ -369,8 +369,11 @@ static cog_status parse_table_row(struct record_parser *parser, uint64_t number,
                                   struct document *document, struct bad_record *bad_record) {
     struct document_row *row = &parser->row;
     document_table_get(parser->table, (size_t)number, row);
-    *document =
-        (struct document){.id = row->id, .lang = row->lang, .text = row->text, .line = number + 1};
+    *document = (struct document){.id = row->id,
+                                  .lang = row->lang,
+                                  .text = row->text,
+                                  .extra = row->extra,
+                                  .line = number + 1};
     const char *problem = row->problem;
     if (!problem && !(utf8_is_valid(row->text.data, row->text.size) &&
                       utf8_is_valid(row->id.data, row->id.size) &&

@@ -103,6 +103,9 @@ static cog_status check(const cog_documents *documents, const cog_dedup_options 
     if (!(pairs->threshold > 0 && pairs->threshold <= 1))
         return error_about(error, COG_ERR_USAGE, "threshold",
                            "a threshold of %g: choose above 0 and at most 1", pairs->threshold);
+    if (!(pairs->recall > 0 && pairs->recall <= 1))
+        return error_about(error, COG_ERR_USAGE, "recall",
+                           "a recall of %g: choose above 0 and at most 1", pairs->recall);
     if (pairs->measure == COG_MEASURE_CONTAINMENT && !pairs_are_by_sets(pairs))
         return error_about(error, COG_ERR_USAGE, "method",
                            "containment is computed exactly: use the method exact");

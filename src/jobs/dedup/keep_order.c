@@ -15,9 +15,7 @@ cog_status keep_order_check(const cog_dedup_options *options, const cog_document
         return COG_OK;
     if (!options->keep_field || !*options->keep_field)
         return error_about(error, COG_ERR_USAGE, "keep", "the field to keep by has no name");
-    if (!documents->reader)
-        return error_about(error, COG_ERR_USAGE, "keep", "documents in memory have no fields");
-    return reader_set_extra_field(documents->reader, options->keep_field, error);
+    return reader_set_extra_field(documents->source, options->keep_field, error);
 }
 
 /* ---- Values of fields ------------------------------------------------------------------------ */

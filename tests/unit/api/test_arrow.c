@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "cognate.h"
+#include "input/arrow_column.h"
 #include "test.h"
 
 /* ---- A producer of streams: rows of (text, id, lang), NULL for null ---------------------------
@@ -16,7 +17,9 @@ struct row {
 };
 
 struct producer {
-    const char *format; /* of all columns: "u", "U" or "vu" */
+    const char *format; /* of all columns: "u", "U" or "vu", or their binary forms */
+    const char *index;  /* all columns are encoded by dictionaries, with places of this format */
+    bool bad_index;     /* and the place of the last row of each array does not exist */
     bool bare;          /* texts alone */
     const struct row *rows;
     size_t sizes[MAX_CHUNKS]; /* rows per chunk */
@@ -29,10 +32,21 @@ struct producer {
 static int live_arrays;
 
 static void release_schema(struct ArrowSchema *schema) {
-    for (int64_t i = 0; i < schema->n_children; i++)
+    for (int64_t i = 0; i < schema->n_children; i++) {
+        free(schema->children[i]->dictionary);
         free(schema->children[i]);
+    }
     free(schema->children);
+    free(schema->dictionary);
     schema->release = NULL;
+}
+
+static void encode_schema(const struct producer *producer, struct ArrowSchema *schema) {
+    if (!producer->index)
+        return;
+    schema->dictionary = calloc(1, sizeof *schema->dictionary);
+    *schema->dictionary = (struct ArrowSchema){.format = schema->format, .name = ""};
+    schema->format = producer->index;
 }
 
 static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) {
@@ -41,6 +55,7 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) 
     *out = (struct ArrowSchema){.format = "+s", .name = "", .release = release_schema};
     if (producer->bare) {
         out->format = producer->format;
+        encode_schema(producer, out);
         return 0;
     }
     out->n_children = 3;
@@ -49,6 +64,7 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) 
         out->children[i] = calloc(1, sizeof *out->children[i]);
         out->children[i]->format = i == 1 && producer->integer_ids ? "i" : producer->format;
         out->children[i]->name = names[i];
+        encode_schema(producer, out->children[i]);
     }
     return 0;
 }
@@ -57,6 +73,9 @@ static void free_column(struct ArrowArray *array) {
     for (int64_t i = 0; i < array->n_buffers; i++)
         free((void *)(uintptr_t)array->buffers[i]);
     free((void *)array->buffers);
+    if (array->dictionary)
+        free_column(array->dictionary);
+    free(array->dictionary);
 }
 
 static void release_array(struct ArrowArray *array) {
@@ -78,7 +97,8 @@ static const char *value_of(const struct row *row, int column) {
 static void fill_texts(const struct producer *producer, const struct row *rows, size_t count,
                        int column, struct ArrowArray *array) {
     enum { BLOCK_BYTES = 1 << 14 };
-    bool views = strcmp(producer->format, "vu") == 0, large = producer->format[0] == 'U';
+    bool views = producer->format[0] == 'v';
+    bool large = producer->format[0] == 'U' || producer->format[0] == 'Z';
     size_t total = count + (size_t)producer->lead, used = 0;
     uint8_t *validity = calloc(1, total / 8 + 1), *places = calloc(total + 1, 16);
     char *data = calloc(1, BLOCK_BYTES);
@@ -127,6 +147,41 @@ static void fill_integers(const struct producer *producer, const struct row *row
     array->buffers[1] = values;
 }
 
+/* The column as places in a dictionary, whose values stand in reverse order behind `lead` others.
+ * The values of rows without a text are null there, and every other such row is null itself, with a
+ * place that does not exist. */
+static void fill_encoded(const struct producer *producer, const struct row *rows, size_t count,
+                         int column, struct ArrowArray *array) {
+    static const char formats[] = "cCsSiIlL";
+    const size_t width = (size_t)1 << (strchr(formats, producer->index[0]) - formats) / 2;
+    struct row reversed[MAX_ROWS];
+    for (size_t i = 0; i < count; i++)
+        reversed[i] = rows[count - 1 - i];
+    array->dictionary = calloc(1, sizeof *array->dictionary);
+    if (column == 1 && producer->integer_ids)
+        fill_integers(producer, reversed, count, array->dictionary);
+    else
+        fill_texts(producer, reversed, count, column, array->dictionary);
+    const size_t total = count + (size_t)producer->lead;
+    uint8_t *validity = calloc(1, total / 8 + 1);
+    char *places = calloc(total + 1, width);
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = i + (size_t)producer->lead;
+        const bool is_null = !value_of(&rows[i], column) && i % 2;
+        const int64_t wrong = -1, right = (int64_t)(count - 1 - i);
+        const bool is_wrong = is_null || (producer->bad_index && i == count - 1);
+        memcpy(places + at * width, is_wrong ? &wrong : &right, width); /* little-endian */
+        validity[at / 8] |= (uint8_t)(!is_null << at % 8);
+        array->null_count += is_null;
+    }
+    array->length = (int64_t)count;
+    array->offset = producer->lead;
+    array->n_buffers = 2;
+    array->buffers = calloc(2, sizeof *array->buffers);
+    array->buffers[0] = validity;
+    array->buffers[1] = places;
+}
+
 static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
     struct producer *producer = stream->private_data;
     *out = (struct ArrowArray){0};
@@ -140,7 +195,7 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
     live_arrays++;
     out->release = release_array;
     if (producer->bare) {
-        fill_texts(producer, rows, count, 0, out);
+        (producer->index ? fill_encoded : fill_texts)(producer, rows, count, 0, out);
         return 0;
     }
     out->length = (int64_t)count;
@@ -150,7 +205,9 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
     out->children = calloc(3, sizeof *out->children);
     for (int i = 0; i < 3; i++) {
         out->children[i] = calloc(1, sizeof *out->children[i]);
-        if (i == 1 && producer->integer_ids)
+        if (producer->index)
+            fill_encoded(producer, rows, count, i, out->children[i]);
+        else if (i == 1 && producer->integer_ids)
             fill_integers(producer, rows, count, out->children[i]);
         else
             fill_texts(producer, rows, count, i, out->children[i]);
@@ -289,11 +346,88 @@ TEST(arrow_sliced_arrays) {
     }
 }
 
+TEST(arrow_binary_columns) {
+    static const char *const formats[] = {"z", "Z", "vz"};
+    for (int i = 0; i < 3; i++) {
+        find_pairs(producer_of(formats[i], false), true);
+        find_pairs(producer_of(formats[i], true), false);
+    }
+}
+
+TEST(arrow_columns_encoded_by_dictionaries) {
+    static const char *const formats[] = {"u", "U", "vu"};
+    static const char *const places[] = {"c", "C", "s", "S", "i", "I", "l", "L"};
+    for (int i = 0; i < 24; i++) {
+        struct producer producer = producer_of(formats[i % 3], i % 2);
+        producer.index = places[i / 3];
+        producer.lead = i % 4;
+        find_pairs(producer, !producer.bare);
+    }
+}
+
+TEST(arrow_places_outside_a_dictionary_are_skipped) {
+    for (int bare = 0; bare < 2; bare++)
+        for (int integers = 0; integers < 2; integers++) {
+            static const struct row two[] = {{"the first text", "1", "en"}, {"another", "2", "en"}};
+            struct producer producer = {.format = "u",
+                                        .index = "i",
+                                        .bad_index = true,
+                                        .bare = bare,
+                                        .rows = two,
+                                        .sizes = {2},
+                                        .chunk_count = 1,
+                                        .fails_at = -1,
+                                        .integer_ids = integers};
+            struct ArrowArrayStream stream = stream_of(&producer);
+            cog_documents *documents = NULL;
+            cog_pairs_options options;
+            cog_pairs *pairs = NULL;
+            const uint64_t *skipped = NULL;
+            cog_pairs_options_init(&options, COG_MEASURE_JACCARD);
+            CHECK_OK(cog_documents_from_arrow(&stream, NULL, &documents, error));
+            CHECK_OK(cog_pairs_find(documents, NULL, &options, NULL, &pairs, NULL, error));
+            CHECK(cog_documents_skipped(documents, &skipped) == 1 && skipped[0] == 1);
+            cog_pairs_free(pairs);
+            cog_documents_close(documents);
+        }
+}
+
+/* A column of nulls has no type and no buffers; a dictionary without values has none either. */
+TEST(arrow_columns_of_nulls) {
+    struct ArrowArray array = {.length = 3, .null_count = 3};
+    struct arrow_column column;
+    struct arrow_column_type type;
+    const struct ArrowSchema nulls = {.format = "n", .name = "lang"};
+    CHECK(arrow_column_type_of(&nulls, &type) && type.type == ARROW_NULL);
+    CHECK_OK(arrow_column_open(&column, type, &array, 1, 2, "lang", error));
+    CHECK(arrow_column_is_null(&column, 0) && arrow_column_is_null(&column, 1));
+    CHECK(arrow_column_bytes(&column, 2) == 0);
+
+    struct ArrowSchema texts = {.format = "u", .name = ""}, deeper = {.format = "i", .name = ""};
+    const struct ArrowSchema encoded = {.format = "c", .name = "lang", .dictionary = &texts};
+    const uint8_t none = 0;
+    const int8_t places[3] = {0, 0, 0};
+    const void *buffers[] = {&none, places};
+    struct ArrowArray dictionary = {0};
+    array.buffers = buffers;
+    array.n_buffers = 2;
+    CHECK(arrow_column_type_of(&encoded, &type) && type.type == ARROW_STRING);
+    cog_error wrong = {0};
+    CHECK(arrow_column_open(&column, type, &array, 0, 3, "lang", &wrong) == COG_ERR_INPUT);
+    array.dictionary = &dictionary;
+    CHECK_OK(arrow_column_open(&column, type, &array, 0, 3, "lang", error));
+    CHECK(arrow_column_is_null(&column, 0) && arrow_column_bytes(&column, 3) == 0);
+    texts.dictionary = &deeper;
+    CHECK(!arrow_column_type_of(&encoded, &type));
+}
+
 TEST(arrow_integer_ids_and_first_number) {
     static const struct row numbered[] = {{"the same words in both of these", "-7", NULL},
                                           {"the same words in both of these", "12", NULL}};
-    for (int integers = 0; integers < 2; integers++) {
+    for (int i = 0; i < 4; i++) {
+        const bool integers = i % 2;
         struct producer producer = {.format = "u",
+                                    .index = i / 2 ? "C" : NULL,
                                     .bare = !integers,
                                     .rows = numbered,
                                     .sizes = {2},
@@ -341,8 +475,10 @@ TEST(arrow_streams_that_fail_are_released) {
            "\"text\", \"id\", \"lang\"");
     producer.fails_at = 2;
     refuse(producer, "text", "the disk of the test is broken");
-    producer = producer_of("z", true);
-    refuse(producer, "text", "has the format \"z\": cast it to string");
+    producer = producer_of("w:4", true);
+    refuse(producer, "text", "has the format \"w:4\": cast it to string");
+    producer.index = "f"; /* no integer */
+    refuse(producer, "text", "has the format \"w:4\" in a dictionary: cast it to string");
     producer = producer_of("l", true);
     refuse(producer, "text", "has the format \"l\": cast it to string");
     cog_error error = {0};
@@ -383,6 +519,40 @@ TEST(arrow_kept_rows_leave_out_skipped_ones) {
     table_free(&table);
     cog_clusters_free(clusters);
     cog_documents_close(documents);
+}
+
+/* Rows 0, 2 and 6 are near-duplicates; their ids are a, c and null. */
+TEST(arrow_dedup_keeps_by_a_column) {
+    static const char *const formats[] = {"u", "U", "vu"};
+    for (int i = 0; i < 12; i++) {
+        struct producer producer = producer_of(formats[i % 3], false);
+        producer.index = i / 3 % 2 ? "S" : NULL;
+        producer.lead = i / 6;
+        struct ArrowArrayStream stream = stream_of(&producer);
+        cog_documents *documents = NULL;
+        cog_dedup_options options;
+        cog_clusters *clusters = NULL;
+        struct ArrowArrayStream out;
+        struct table table;
+        cog_dedup_options_init(&options);
+        options.keep = COG_KEEP_FIELD;
+        options.keep_field = "id";
+        options.keep_least = i % 2;
+        CHECK_OK(cog_documents_from_arrow(&stream, NULL, &documents, error));
+        CHECK_OK(cog_dedup(documents, &options, NULL, NULL, &clusters, NULL, error));
+        CHECK_OK(cog_clusters_removed_to_arrow(clusters, &out, error));
+        CHECK(table_read(&out, &table) && table.array.length == 2);
+        CHECK(whole(&table, "kept", 0) == (options.keep_least ? 0 : 2));
+        CHECK(whole(&table, "kept", 1) == (options.keep_least ? 0 : 2));
+        table_free(&table);
+        cog_clusters_free(clusters);
+        cog_error wrong = {0};
+        options.keep_field = "stars";
+        CHECK(cog_dedup(documents, &options, NULL, NULL, &clusters, NULL, &wrong) == COG_ERR_USAGE);
+        CHECK_MSG(strstr(wrong.message, "no column \"stars\"") && strcmp(wrong.option, "keep") == 0,
+                  "%s", wrong.message);
+        cog_documents_close(documents);
+    }
 }
 
 TEST(arrow_hits) {
