@@ -1,22 +1,30 @@
 #!/usr/bin/env python3
 """Deduplication of short texts in Python: cognate.dedup beside rensa and datasketch in one run, agreement with the exact
-answer, what Python adds to the C program, and memory.
+answer, what Python adds to the C API, and memory.
 
-    python_speed.py [--documents N] [--datasketch N] [--overhead N] [--program PATH]
-    needs the packages cognate, pyarrow, rensa and datasketch
+    python_speed.py [--documents N] [--datasketch N] [--overhead N] [--runs N] [--program PATH]
+    --documents 0 measures the overhead alone
+    needs the packages cognate and pyarrow, and rensa and datasketch to compare; for the overhead, build/bench/bench_arrow
 
 Texts are sentences of drawn words, of which three in ten are changed copies of earlier ones. The rule is the same for all:
 Jaccard coefficient of word 3-grams of 0.8 or more to a document that is kept, the first stays. Peers use 128 permutations;
 datasketch sees the first N only, and its time for all is extrapolated linearly. Agreement is about the documents that the
 exact answer removes: recall is the share of them that goes, precision the share of what goes that should. Every
-measurement is a process of its own; seconds are processor time of all its threads."""
+measurement is a process of its own; seconds are processor time of all its threads.
+
+The overhead is that of the same job over the same texts in Arrow: cognate.dedup of a large_string column beside bench_arrow,
+a C program that makes the same calls of the C API on such a column. Both do it several times in one process, processes of
+both take turns, and medians are compared. Memory is what a run adds to the resident memory at its peak: if the text
+were copied, Python's would be larger by the size of the text."""
 import argparse
 import json
 import pathlib
 import random
 import resource
+import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -61,20 +69,23 @@ def forget_peak():
     pathlib.Path("/proc/self/clear_refs").write_text("5")
 
 
-def run_cognate(texts):
+def run_cognate(texts, runs=1):
+    """Of several runs, each with its seconds and what it adds to the memory."""
     import pyarrow as pa
 
     import cognate
     table = pa.table({"text": pa.array(texts, pa.large_string())})
-    text_bytes = table.nbytes
     del texts
     cognate.dedup(["warm", "up"])
-    forget_peak()
-    before, start, wall = memory_bytes("VmRSS"), cpu_seconds(), time.monotonic()
-    kept = cognate.dedup(table, threshold=THRESHOLD, keep="first").kept
-    peak = memory_bytes("VmHWM")
-    return {"cpu": cpu_seconds() - start, "wall": time.monotonic() - wall, "kept": kept.tolist(),
-            "text_bytes": text_bytes, "added_bytes": peak - before}
+    cpu, added = [], []
+    for _ in range(runs):
+        forget_peak()
+        before, start, wall = memory_bytes("VmRSS"), cpu_seconds(), time.monotonic()
+        kept = cognate.dedup(table, threshold=THRESHOLD, keep="first").kept
+        cpu.append(cpu_seconds() - start)
+        added.append(memory_bytes("VmHWM") - before)
+    return {"cpu": statistics.median(cpu), "wall": time.monotonic() - wall, "kept": kept.tolist(), "text_bytes": table.nbytes,
+            "added_bytes": added[0], "seconds": cpu}
 
 
 def run_stream(texts, sketch, lsh):
@@ -109,9 +120,9 @@ def run_datasketch(texts):
     return run_stream(texts, sketch, lsh)
 
 
-def measured(name, count):
-    done = subprocess.run([sys.executable, __file__, "--one", name, "--documents", str(count)], stdout=subprocess.PIPE,
-                          text=True, check=True)
+def measured(name, count, runs=1):
+    done = subprocess.run([sys.executable, __file__, "--one", name, "--documents", str(count), "--runs", str(runs)],
+                          stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -137,21 +148,31 @@ def compare(count, part):
     print(f"memory that dedup adds: {ours['added_bytes'] / 1e6:.0f} MB, beside {ours['text_bytes'] / 1e6:.0f} MB of text in Arrow")
 
 
-def overhead(count, program):
-    """The C program reads JSON lines, which it has to parse; Python has Arrow."""
-    path = ROOT / "build/python_speed.jsonl"
-    with open(path, "w", encoding="utf-8") as file:
-        for text in make_texts(count):
-            file.write(json.dumps({"text": text}) + "\n")
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([program, "dedup", path, "--keep", "first", "--quiet", "-o", path.with_suffix(".out")], check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    theirs = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    ours = measured("cognate", count)["cpu"]
-    print(f"{count} texts: C program from JSON lines {theirs:.2f} s, Python from Arrow {ours:.2f} s of processor time, "
-          f"{(ours / theirs - 1) * 100:+.1f}%")
-    path.unlink()
-    path.with_suffix(".out").unlink()
+def run_c(program, path, runs):
+    """The same by the C API: seconds, kept rows, and what the first run adds to the memory."""
+    done = subprocess.run([program, path, str(runs)], stdout=subprocess.PIPE, text=True, check=True)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    return [float(line[0]) for line in lines], int(lines[0][1]), int(lines[0][2])
+
+
+def overhead(count, program, runs):
+    turns, ours, theirs = 3, [], []
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+        file.writelines(text + "\n" for text in make_texts(count))
+        file.flush()
+        for _ in range(turns):
+            seconds, kept, their_bytes = run_c(program, file.name, runs)
+            theirs += seconds
+            python = measured("cognate", count, runs)
+            ours += python["seconds"]
+            if len(python["kept"]) != kept:
+                sys.exit(f"Python keeps {len(python['kept'])} texts and C {kept}")
+    c, own = statistics.median(theirs), statistics.median(ours)
+    print(f"{count} texts in Arrow, {python['text_bytes'] / 1e6:.0f} MB, medians of {turns} x {runs} runs: C API {c:.3f} s, "
+          f"Python {own:.3f} s of processor time, {(own / c - 1) * 100:+.1f}% "
+          f"(least: {min(theirs):.3f} and {min(ours):.3f} s, {(min(ours) / min(theirs) - 1) * 100:+.1f}%)")
+    print(f"memory that the first run adds at its peak: C API {their_bytes / 1e6:.1f} MB, "
+          f"Python {python['added_bytes'] / 1e6:.1f} MB")
 
 
 def main():
@@ -159,15 +180,19 @@ def main():
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--datasketch", type=int, default=20_000, metavar="N")
     parser.add_argument("--overhead", type=int, default=100_000, metavar="N")
-    parser.add_argument("--program", default=ROOT / "build/cognate", type=pathlib.Path)
+    parser.add_argument("--runs", type=int, default=5, metavar="N", help="of the overhead, in each process")
+    parser.add_argument("--program", default=ROOT / "build/bench/bench_arrow", type=pathlib.Path)
     parser.add_argument("--one", choices=["cognate", "rensa", "datasketch"], help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
         one = {"cognate": run_cognate, "rensa": run_rensa, "datasketch": run_datasketch}[arguments.one]
-        json.dump(one(make_texts(arguments.documents)), sys.stdout)
+        more = [arguments.runs] if arguments.one == "cognate" else []
+        json.dump(one(make_texts(arguments.documents), *more), sys.stdout)
         return
-    compare(arguments.documents, min(arguments.datasketch, arguments.documents))
-    overhead(arguments.overhead, arguments.program)
+    if arguments.documents:
+        compare(arguments.documents, min(arguments.datasketch, arguments.documents))
+    if arguments.overhead:
+        overhead(arguments.overhead, arguments.program, arguments.runs)
 
 
 if __name__ == "__main__":
