@@ -73,7 +73,7 @@ def frame_of_faiss(stand):
 def main():
     library, *files = sys.argv[1:]
     ours = importlib.import_module(f"cognate.compat.{library}")
-    parts = {"datasketch": ["hashfunc", "minhash", "lsh", "lean_minhash", "b_bit_minhash", "weighted_minhash", "storage"],
+    parts = {"datasketch": ["hashfunc", "minhash", "lsh", "lean_minhash", "b_bit_minhash", "weighted_minhash", "lshforest", "storage"],
              "faiss": ["contrib", "contrib.datasets"]}[library]
     for name in [library, *(f"{library}.{part}" for part in parts)]:
         sys.modules[name] = Stand(name, ours)

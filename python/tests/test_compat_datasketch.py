@@ -2,11 +2,13 @@
 import inspect
 import pickle
 import random
+import struct
 
 import numpy as np
 import pytest
 
-from cognate.compat.datasketch import MinHash, MinHashLSH, sha1_hash32, sha1_hash64
+from cognate.compat.datasketch import (LeanMinHash, MinHash, MinHashLSH, MinHashLSHForest, WeightedMinHashGenerator,
+                                       bBitMinHash, sha1_hash32, sha1_hash64)
 
 DATA = [["minhash", "is", "a", "probabilistic", "data", "structure", "for", "estimating", "the", "similarity", "between",
          "datasets"],
@@ -142,3 +144,109 @@ def test_index_extras():
     assert first.collect_query_buffer() == []
     with pytest.raises(ValueError):
         first.merge(second, check_overlap=True)
+
+
+@pytest.fixture(name="peer")
+def datasketch_of_this_form():
+    datasketch = pytest.importorskip("datasketch")
+    if "scheme" not in inspect.signature(datasketch.MinHash.__init__).parameters:
+        pytest.skip("datasketch before 2.0")
+    return datasketch
+
+
+@pytest.mark.parametrize("scheme", ["affine32", "affine64", "legacy"])
+def test_lean_sketches(peer, scheme):
+    """Bytes that either side writes are read by the other."""
+    ours, theirs = MinHash(33, seed=5, scheme=scheme), peer.MinHash(33, seed=5, scheme=scheme)
+    for whole in ours, theirs:
+        whole.update_batch([b"one", b"two", b"three"])
+    lean, other = LeanMinHash(ours), peer.LeanMinHash(theirs)
+    for order in "@=<>!":
+        mine, own = bytearray(lean.bytesize(order)), bytearray(other.bytesize(order))
+        lean.serialize(mine, order)
+        other.serialize(own, order)
+        assert mine == own and LeanMinHash.deserialize(own, order) == lean
+        for size in 4, len(mine) - 1:
+            with pytest.raises((ValueError, struct.error)):
+                LeanMinHash.deserialize(mine[:size], order)
+    again = pickle.loads(pickle.dumps(lean))
+    assert again == lean == ours and {again: 1}[lean] == 1 and lean.jaccard(ours) == 1 and type(lean.copy()) is LeanMinHash
+    assert LeanMinHash.union(lean, lean.copy()) == lean and not lean.is_empty()
+    lsh = MinHashLSH(num_perm=33)
+    lsh.insert("lean", lean)
+    assert lsh.query(ours) == ["lean"]
+    for call in (lambda: lean.update(b"x"), lambda: lean.update_batch([b"x"])):
+        with pytest.raises(TypeError):
+            call()
+    for call in (LeanMinHash, lambda: LeanMinHash(seed=1, hashvalues=[1]), lambda: lean.serialize(bytearray(3)),
+                 lambda: LeanMinHash(ours, scheme="affine32" if scheme == "legacy" else "legacy")):
+        with pytest.raises(ValueError):
+            call()
+
+
+def test_sketches_of_b_bits(peer):
+    for b in 1, 2, 5, 8, 32:
+        sketches = []
+        for kind, small in ((MinHash, bBitMinHash), (peer.MinHash, peer.bBitMinHash)):
+            first, second = kind(), kind()
+            first.update_batch([str(i).encode() for i in range(100)])
+            second.update_batch([str(i).encode() for i in range(20, 100)])
+            sketches.append((small(first, b), small(second, b)))
+        (a, c), (d, e) = sketches
+        assert np.array_equal(a.hashvalues, d.hashvalues) and a.jaccard(c) == pytest.approx(d.jaccard(e))
+        assert pickle.loads(pickle.dumps(a)) == a != c
+    half, third = bBitMinHash(MinHash(), 1, r=0.5), bBitMinHash(MinHash(), 1, r=0.25)  # the equations with 2^b = 2
+    chances = 0.5 * 0.5 / (1 - 0.25), 0.25 * 0.75 / (1 - 0.5625)
+    by_chance = (chances[0] * 0.25 + chances[1] * 0.5) / 0.75, (chances[0] * 0.5 + chances[1] * 0.25) / 0.75
+    assert half.jaccard(third) == pytest.approx((1 - by_chance[0]) / (1 - by_chance[1]))
+    with pytest.raises(ValueError):
+        bBitMinHash(MinHash(), 33)
+    with pytest.raises(ValueError):
+        bBitMinHash(MinHash(), 1).jaccard(bBitMinHash(MinHash(), 2))
+
+
+def test_weighted_sketches(peer):
+    rng = np.random.default_rng(6)
+    rows = rng.uniform(0, 9, (30, 17)) * (rng.random((30, 17)) < 0.7)
+    rows[4] = 0
+    ours, theirs = WeightedMinHashGenerator(17, 64, seed=3), peer.WeightedMinHashGenerator(17, 64, seed=3)
+    many, expected = ours.minhash_many(rows), theirs.minhash_many(rows)
+    assert many[4] is expected[4] is None
+    for row, mine, own in zip(rows, many, expected):
+        assert mine is None or np.array_equal(mine.hashvalues, own.hashvalues) and mine == ours.minhash(row)
+    sparse = pytest.importorskip("scipy.sparse")
+    assert ours.minhash_many(sparse.csr_matrix(rows)) == many
+    true = np.minimum(rows[0], rows[1]).sum() / np.maximum(rows[0], rows[1]).sum()
+    assert abs(many[0].jaccard(many[1]) - true) < 0.2 and many[0].copy() == many[0] and len(many[0]) == 64
+    lsh = MinHashLSH(0.5, 64)
+    for row, sketch in enumerate(many):
+        if sketch is not None:
+            lsh.insert(row, sketch)
+    assert all(row in lsh.query(sketch) for row, sketch in enumerate(many) if sketch is not None)
+    for call in (lambda: ours.minhash([0] * 17), lambda: ours.minhash([1]), lambda: ours.minhash_many(np.ones((2, 3))),
+                 lambda: lsh.query(MinHash(64)), lambda: many[0].jaccard(WeightedMinHashGenerator(17, 32).minhash([1] * 17))):
+        with pytest.raises(ValueError):
+            call()
+
+
+def test_forest(peer):
+    """Finds what the forest of datasketch finds, and the sketch itself first."""
+    rng = random.Random(9)
+    sets = [[str(rng.randrange(60)).encode() for _ in range(40)] for _ in range(50)]
+    forest, other = MinHashLSHForest(128, 8), peer.MinHashLSHForest(128, 8)
+    ours, theirs = MinHash.bulk(sets), peer.MinHash.bulk(sets)
+    for key, (mine, own) in enumerate(zip(ours, theirs)):
+        forest.add(key, mine)
+        other.add(key, own)
+    assert forest.is_empty() and forest.query(ours[0], 3) == []
+    forest.index()
+    other.index()
+    for key, sketch in enumerate(ours):
+        assert forest.query(sketch, 1) == [key]
+        assert set(forest.query(sketch, 1000)) == set(other.query(theirs[key], 1000))
+        assert np.array_equal(forest.get_minhash_hashvalues(key), sketch.hashvalues)
+    assert pickle.loads(pickle.dumps(forest)).query(ours[3], 5) == forest.query(ours[3], 5)
+    for call in (lambda: forest.add(0, ours[0]), lambda: forest.query(ours[0], 0), lambda: forest.query(MinHash(64), 1),
+                 lambda: MinHashLSHForest(4, 8), lambda: forest.query(MinHash(scheme="legacy"), 1)):
+        with pytest.raises(ValueError):
+            call()
