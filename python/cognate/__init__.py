@@ -10,7 +10,21 @@
 Functions take lists and generators of texts, NumPy arrays, anything that speaks Arrow (pyarrow, pandas, Polars,
 DuckDB, Hugging Face datasets), and paths of files. Results are tables that speak Arrow. Rows are positions in the
 input, from 0 on.
+
+Options that many functions take, by name:
+
+- how documents are read: text, id, lang (names of columns or fields), format, lines, strict
+- how a job runs: threads, memory (bytes, or such as "2G"), progress (True, or a function of stage, done and total)
+- which terms a text has: tokens, ngram, stem, drop_stop_words, language
+- how terms are weighted: weighting, k1, b, min_frequency
+- how signatures are made: signature, bits, seed, gaussian, density, value_bits
+- how pairs are found: recall, verify, knobs (settings of the method)
+
+The guide is docs/python.md.
 """
+import importlib as _importlib
+from types import ModuleType as _ModuleType
+
 from . import batch
 from ._cognate import version as _version
 from ._index import Index
@@ -22,3 +36,10 @@ from ._table import Table
 __version__: str = _version()
 __all__ = ["DedupResult", "Explanation", "Index", "Lexicon", "Seen", "Table", "WordMatch", "batch", "dedup", "explain",
            "link", "pairs", "related", "sign"]
+
+
+def __getattr__(name: str) -> _ModuleType:
+    """Parts that are loaded when they are first used."""
+    if name in ("compat", "link_batch", "spark"):
+        return _importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

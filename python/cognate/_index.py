@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, NoReturn, Unpack
 
 import numpy as np
 
 from . import _cognate
 from ._inputs import (Array, Documents, Path, ReadOptions, SignOptions, is_signatures, margins_of, open_documents,
                       report_of, signatures_of, split)
-from ._lexicon import Lexicon
+from ._lexicon import Lexicon, lexicon_handle
 from ._table import Table
 
 IndexMethod = Literal["auto", "flat", "slices", "columns", "psm", "bphs", "lsh"]
@@ -41,13 +41,18 @@ _ANSWER = {"recall", "verify", "first", "method"}
 def _project(documents: object, lexicon: Lexicon | None) -> object:
     """The documents, by a lexicon in its target language."""
     if lexicon is not None:
-        _cognate.documents_project(documents, lexicon._handle)
+        _cognate.documents_project(documents, lexicon_handle(lexicon))
     return documents
 
 
 def _refuse_lexicon(lexicon: Lexicon | None) -> None:
     if lexicon is not None:
         raise TypeError("a lexicon belongs to documents; signatures have no language")
+
+
+def _refuse_ids(ids: Iterable[Any] | None) -> None:
+    if ids is not None:
+        raise TypeError("signatures have no ids: they are numbered by their positions")
 
 
 _SINGLE_QUERY = '{"queries": 1}'
@@ -74,17 +79,42 @@ class Index:
 
     def __init__(self, handle: object, report: dict[str, Any] | None = None, next_number: int = 0,
                  recall: float | None = None):
-        self._handle = handle
+        self._open: object | None = handle
         self._next_number = next_number
         self._recall = recall
         self._searchers: dict[tuple[object, ...], object] = {}
         #: What the last change did.
         self.report: dict[str, Any] = report or {}
+        #: Positions of the documents that the last build or add skipped: null, no valid text, an id that was used before.
+        self.skipped: list[int] = []
+
+    @property
+    def _handle(self) -> object:
+        if self._open is None:
+            raise ValueError("this index was closed")
+        return self._open
+
+    def close(self) -> None:
+        """Lets the files of the index go, when searches that are under way are done; also the end of a ``with`` block.
+        What was added to an index that was built here and not saved is lost."""
+        self._open = None
+        self._searchers.clear()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an index is not pickled: save it, and open the folder in the other process")
 
     def __len__(self) -> int:
         return int(self.info["rows"])
 
     def __repr__(self) -> str:
+        if self._open is None:
+            return "<cognate.Index: closed>"
         info = self.info
         if info["measure"] != "cosine":
             return f"<cognate.Index: {info['rows']} documents, measure {info['measure']}>"
@@ -123,6 +153,7 @@ class Index:
         read, work, run = split(options, method=method)
         if is_signatures(x):
             _refuse_lexicon(lexicon)
+            _refuse_ids(ids)
             array, rows, bits = signatures_of(x)
             handle, text = _cognate.index_build_signatures(array, rows, bits, margins_of(margins), work, run)
             return cls(handle, report_of(text), rows, recall)
@@ -131,7 +162,9 @@ class Index:
         documents = _project(open_documents(x, read, ids), lexicon)
         count = _cognate.documents_count(documents)
         handle, text = _cognate.index_build(documents, work, run)
-        return cls(handle, report_of(text), count, recall)
+        index = cls(handle, report_of(text), count, recall)
+        index.skipped = _cognate.documents_skipped(documents)
+        return index
 
     @classmethod
     def open(cls, folder: Path) -> Index:
@@ -156,18 +189,22 @@ class Index:
         read, _, run = split(options)
         if is_signatures(x):
             _refuse_lexicon(lexicon)
+            _refuse_ids(ids)
             array, rows, bits = signatures_of(x)
+            self.skipped = []
             self.report = report_of(_cognate.index_add_signatures(self._handle, array, rows, bits, run))
             self._next_number += rows
             return
         documents = _project(open_documents(x, read, ids, self._next_number), lexicon)
         self.report = report_of(_cognate.index_add(self._handle, documents, run))
+        self.skipped = _cognate.documents_skipped(documents)
         self._next_number += _cognate.documents_count(documents)
 
-    def remove(self, ids: Iterable[Any], **options: Unpack[ReadOptions]) -> int:
-        """Removes documents by their ids (numbers stand for themselves); returns how many there were."""
+    def remove(self, ids: Iterable[Any] | str | int, **options: Unpack[ReadOptions]) -> int:
+        """Removes documents by their ids, or one by its id (numbers stand for themselves); returns how many there were."""
         _, _, run = split(options)
-        names = tuple((item if isinstance(item, str) else str(item)).encode() for item in ids)
+        items = [ids] if isinstance(ids, str) or not isinstance(ids, Iterable) else ids
+        names = tuple((item if isinstance(item, str) else str(item)).encode() for item in items)
         self.report = report_of(_cognate.index_remove(self._handle, names, run))
         return int(self.report.get("removed", 0))
 
@@ -182,7 +219,7 @@ class Index:
         if not options.keys() <= _ANSWER:
             return None
         k, threshold, radius, *_ = key
-        handle = lexicon and lexicon._handle
+        handle = lexicon_handle(lexicon)
         _, work, _ = split(options, k=k, threshold=threshold, radius=radius)
         searchers = _cognate.index_searchers(self._handle, handle, work)
         if len(self._searchers) == 16:
@@ -195,7 +232,8 @@ class Index:
                **options: Unpack[SearchOptions]) -> Table:
         """The k nearest of each query (10 if nothing else is said), or all within a threshold or a radius of bits.
 
-        A query is a text; several are a list or a table, or signatures as the index has them. Columns: query, rank,
+        A query is a text, or a signature (uint8 [bits / 8]); several are a list or a table, or signatures as the index
+        has them. Columns: query, rank,
         row, similarity, distance, id; ``row`` is the position of a document that has no id of its own.
 
         With a lexicon into the language of the index, queries are in its source language, but for those whose column of
@@ -213,6 +251,9 @@ class Index:
             arrow = _cognate.index_find(searchers, q, ids) if searchers is not None else None
             if arrow is not None:
                 return Table(arrow, _SINGLE_QUERY, [])
+        if isinstance(q, np.ndarray) and q.dtype == np.uint8 and q.ndim == 1:
+            return self.search(q[None], k=k, threshold=threshold, radius=radius, margins=margins, ids=ids,
+                               lexicon=lexicon, **options)
         read, work, run = split(options, k=k, threshold=threshold, radius=radius)
         if is_signatures(q):
             array, rows, bits = signatures_of(q)

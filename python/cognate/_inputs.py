@@ -107,6 +107,8 @@ def split(options: Mapping[str, Any], **more: Any) -> tuple[Options, Options, Op
     work = {name: value for name, value in options.items() if name not in INPUT and name not in RUN}
     run = {name: value for name, value in options.items() if name in RUN}
     knobs = work.pop("knobs", None) or {}
+    if not isinstance(knobs, Mapping):
+        raise TypeError(f"knobs are a dict of settings of the method, not {type(knobs).__name__}")
     work.update({name.replace("-", "_"): value for name, value in knobs.items()})
     work.update(more)
     run["memory"] = _bytes(run.get("memory"))
@@ -132,6 +134,8 @@ def _bytes(size: int | str | None) -> int | None:
 def _progress(wanted: Progress) -> Callable[[str, int, int], object] | None:
     if wanted is None or wanted is False:
         return None
+    if wanted is not True and not callable(wanted):
+        raise TypeError(f"progress is True or a function of stage, done and total, not {wanted!r}")
     return _Bars() if wanted is True else wanted
 
 
@@ -139,10 +143,13 @@ class _Bars:
     """A bar of tqdm for each stage."""
 
     def __init__(self) -> None:
-        import tqdm
-        self._tqdm: Any = tqdm
         self._stage = ""
         self._bar: Any = None
+        try:
+            import tqdm
+        except ImportError:
+            raise ImportError("a progress bar needs tqdm: pip install tqdm, or give a function") from None
+        self._tqdm: Any = tqdm
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         if stage != self._stage or (self._bar is not None and done < self._bar.n):
@@ -172,17 +179,35 @@ def is_path(source: object) -> bool:
 def open_documents(source: Documents, options: Options, ids: Iterable[Any] | None = None,
                    first_number: int = 0) -> object:
     """A handle of the documents, which borrows them."""
-    if is_path(source):
-        source = [os.fspath(source)]
-        return _open_paths(source, options)
-    if isinstance(source, (list, tuple)) and source and all(isinstance(item, os.PathLike) for item in source):
-        return _open_paths([os.fspath(item) for item in source], options)
-    if isinstance(source, (bytes, Mapping)):
-        raise TypeError(f"documents are a list of texts, a table, or paths, not {type(source).__name__}")
-    stream = _stream_of(source)
-    if stream is not None and ids is None:
+    if is_path(source) or (isinstance(source, (list, tuple)) and source
+                           and all(isinstance(item, os.PathLike) for item in source)):
+        if ids is not None:
+            raise TypeError("the ids of files are those of a field: name it by id")
+        if isinstance(source, str) and source != "-" and not os.path.lexists(source):
+            raise FileNotFoundError(f"{source[:200]}: there is no such file; a str is a path, and texts are a list of str")
+        return _open_paths([os.fspath(item) for item in ([source] if is_path(source) else source)], options)
+    if hasattr(source, "collect_schema") and hasattr(source, "collect"):  # a lazy frame of Polars
+        source = source.collect()
+    _check_documents(source)
+    if ids is not None and (hasattr(source, "columns") or hasattr(source, "column_names")):
+        raise TypeError("the ids of a table are one of its columns: name it by id")
+    stream = None if ids is not None else _stream_of(source)
+    if stream is not None:
         return _cognate.from_stream(stream, {**_columns(options), "first_number": first_number})
     return _open_texts(source, options, ids, first_number)
+
+
+def _check_documents(source: Any) -> None:
+    """What is no collection of texts, as far as that is seen without reading it."""
+    if isinstance(source, np.ndarray) and (source.ndim != 1 or source.dtype.kind not in "OSTU"):
+        raise TypeError(f"an array of {source.dtype} {list(source.shape)}: documents are an array of texts in one "
+                        "dimension, signatures are uint8 [rows, bits / 8]")
+    if isinstance(source, (bytes, Mapping)) or not (isinstance(source, Iterable) or _speaks_arrow(source)):
+        raise TypeError(f"documents are a list of texts, a table, or paths, not {type(source).__name__}")
+
+
+def _speaks_arrow(source: Any) -> bool:
+    return hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
 
 
 def _columns(options: Options) -> Options:
@@ -216,8 +241,11 @@ def _open_texts(source: Any, options: Options, ids: Iterable[Any] | None, first_
     _columns(options)
     if hasattr(source, "notna") and hasattr(source, "where"):  # pandas
         source = source.astype(object).where(source.notna(), None)
-    texts = tuple(source.tolist() if hasattr(source, "tolist") else source)
+    as_list = getattr(source, "to_pylist", None) or getattr(source, "tolist", None)
+    texts = tuple(as_list() if as_list else source)
     names = None if ids is None else tuple(item if isinstance(item, str) else str(item) for item in ids)
+    if names is not None and len(names) != len(texts):
+        raise ValueError(f"{len(names)} ids for {len(texts)} documents: give one for each")
     if names is None and first_number:
         names = tuple(map(str, range(first_number, first_number + len(texts))))
     return _cognate.from_texts(texts, names, None)
@@ -239,22 +267,30 @@ def is_arrow_path(path: str) -> bool:
         "state.json", "dataset_dict.json"))
 
 
-def read_arrow_paths(paths: list[str]) -> pyarrow.RecordBatchReader:
-    """The tables of these paths, one behind the other."""
+def import_pyarrow() -> Any:
+    """The library, or an error that says what to do."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise ImportError("Parquet files need pyarrow: pip install pyarrow") from None
+    return pyarrow
+
+
+def read_arrow_paths(paths: list[str]) -> pyarrow.RecordBatchReader:
+    """The tables of these paths, one behind the other."""
+    library = import_pyarrow()
     schema, batches = None, []
     for path in paths:
-        own, read = _arrow_batches(path, pyarrow)
+        own, read = _arrow_batches(path, library)
         if schema is not None and not own.equals(schema):
             raise ValueError(f"{path}: other columns than {paths[0]}, in name, type or order; files that are read "
                              "together have the same")
         schema = own
         batches.append(read)
-    return pyarrow.RecordBatchReader.from_batches(schema, (batch for read in batches for batch in read))
+    every = (batch for read in batches for batch in read)
+    reader: pyarrow.RecordBatchReader = library.RecordBatchReader.from_batches(schema, every)
+    return reader
 
 
 def _arrow_batches(path: str, pyarrow: Any) -> tuple[Any, Iterable[Any]]:
@@ -279,8 +315,14 @@ def is_signatures(source: object) -> bool:
 
 def signatures_of(source: Any) -> tuple[Array, int, int]:
     """The array in one piece, its rows and its bits."""
+    if not is_signatures(source):
+        raise TypeError(f"signatures are an array of uint8 [rows, bits / 8], not {_named(source)}")
     array = np.ascontiguousarray(source)
     return array, array.shape[0], array.shape[1] * 8
+
+
+def _named(source: object) -> str:
+    return f"{source.dtype} {list(source.shape)}" if isinstance(source, np.ndarray) else type(source).__name__
 
 
 def margins_of(margins: Array | None) -> Array | None:

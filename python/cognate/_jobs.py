@@ -2,16 +2,17 @@
 from __future__ import annotations
 
 import os
+import pathlib
 from collections.abc import Iterable
-from typing import Literal, NamedTuple, Unpack, overload
+from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 
 from . import _cognate
 from ._inputs import (Array, Documents, JobOptions, LinkRule, ReadOptions, RunOptions, TermOptions, WeightOptions,
-                      is_signatures, open_documents, report_of, signatures_of, split)
+                      is_path, is_signatures, open_documents, report_of, signatures_of, split)
 from ._index import Index
-from ._lexicon import Lexicon
+from ._lexicon import Lexicon, lexicon_handle
 from ._table import Table
 from .batch import Statistics
 
@@ -41,6 +42,7 @@ class DedupResult:
     """What dedup found."""
 
     def __init__(self, kept: Table, clusters: Table, pairs: Table):
+        self._kept = kept
         #: Positions of the documents that stay, rising. Skipped documents are not among them.
         self.kept: Array = kept["row"]
         #: Clusters of two documents or more: cluster, row, representative, similarity, kept.
@@ -49,8 +51,13 @@ class DedupResult:
         self.pairs = pairs
         #: What the job did.
         self.report = clusters.report
-        #: Positions of the documents that were skipped.
+        #: Positions of the documents that were skipped: null, no valid text.
         self.skipped = clusters.skipped
+        #: The same of the reference collection.
+        self.skipped_against = clusters.skipped_against
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DedupResult, (self._kept, self.clusters, self.pairs)
 
     def __repr__(self) -> str:
         return f"<cognate.DedupResult: {len(self.kept)} kept, {len(self.pairs)} removed>"
@@ -70,10 +77,11 @@ def dedup(documents: Documents, *, against: Documents | Index = None, threshold:
     """Finds near-duplicates, and one document of each cluster that stays.
 
     Two documents are near-duplicates if the Jaccard coefficient of their sets of word 3-grams is at or above the
-    threshold. ``keep`` is longest, first, last, or of files field:NAME (the greatest value) or field:NAME:min. With
+    threshold. ``keep`` is longest, first, last, or of tables and files field:NAME (the greatest value) or field:NAME:min. With
     ``against``, what stands in that reference collection is removed, and kept twins are its rows; it may be an index
     that was built with the same measure (positions of twins are then among the documents of the index that are not
-    removed). With ``ids``, the clusters have columns of ids too.
+    removed). With ``ids``, the clusters have columns of ids too. ``work`` is a folder for intermediate results,
+    which ``resume`` goes on with; ``verdicts`` a file of decisions. ``help(cognate)`` lists the other options.
 
     >>> import cognate
     >>> result = cognate.dedup(["a b c d e f", "a b c d e f", None, "something else", "a b c d e f g"])
@@ -82,6 +90,8 @@ def dedup(documents: Documents, *, against: Documents | Index = None, threshold:
     >>> [(removed, kept, round(similarity, 2)) for removed, kept, similarity in result.pairs.rows()]
     [(0, 4, 0.86), (1, 4, 0.86)]
     """
+    if not isinstance(keep, str):
+        raise TypeError(f"keep is longest, first, last or field:NAME, not {keep!r}")
     rule, _, field = keep.partition(":")
     name, _, order = field.rpartition(":") if field.endswith((":min", ":max")) else (field, "", "max")
     read, work, run = split(options, threshold=threshold, measure=measure, method=method, keep=rule,
@@ -92,8 +102,13 @@ def dedup(documents: Documents, *, against: Documents | Index = None, threshold:
     else:
         other = None if against is None else open_documents(against, read)
     *tables, text = _cognate.dedup(handle, other, work, ids, run)
-    report, skipped = report_of(text), _cognate.documents_skipped(handle)
-    return DedupResult(*(Table(table, report, skipped) for table in tables))
+    report, skipped, skipped_against = report_of(text), _cognate.documents_skipped(handle), _skipped_against(against, other)
+    return DedupResult(*(Table(table, report, skipped, skipped_against) for table in tables))
+
+
+def _skipped_against(against: Documents | Index, handle: object) -> list[int]:
+    """Of a second collection; an index has none."""
+    return [] if against is None or isinstance(against, Index) else _cognate.documents_skipped(handle)
 
 
 def pairs(a: Documents, against: Documents | Index = None, *, threshold: float | None = None, measure: Measure | None = None,
@@ -105,7 +120,7 @@ def pairs(a: Documents, against: Documents | Index = None, *, threshold: float |
     the share of the smaller set that the larger one has. With a lexicon, ``a`` is in its source language and
     ``against`` in its target language. Signatures (uint8 [rows, bits / 8]) are compared by ``radius`` bits. ``against`` may
     be an index of the same measure, whose documents are then the second collection; cosines are weighed by the statistics
-    of both.
+    of both. ``help(cognate)`` lists the other options.
 
     >>> import cognate, numpy as np
     >>> cognate.pairs(np.array([[0], [1], [255]], np.uint8), radius=1)["b"].tolist()
@@ -113,6 +128,8 @@ def pairs(a: Documents, against: Documents | Index = None, *, threshold: float |
     """
     read, work, run = split(options, threshold=threshold, measure=measure, method=method)
     if is_signatures(a):
+        if radius is not None and radius < 0:
+            raise ValueError(f"a radius of {radius} bits: choose 0 or more")
         first, rows, bits = signatures_of(a)
         second, other_rows, other_bits = (None, 0, bits) if against is None else signatures_of(against)
         if bits != other_bits:
@@ -128,8 +145,8 @@ def pairs(a: Documents, against: Documents | Index = None, *, threshold: float |
         other = against._handle
     else:
         other = None if against is None else open_documents(against, read)
-    table, text = _cognate.pairs(handle, other, lexicon and lexicon._handle, work, ids, run)
-    return Table(table, report_of(text), _cognate.documents_skipped(handle))
+    table, text = _cognate.pairs(handle, other, lexicon_handle(lexicon), work, ids, run)
+    return Table(table, report_of(text), _cognate.documents_skipped(handle), _skipped_against(against, other))
 
 
 def related(log: Documents, *, queries: Iterable[str] | str | os.PathLike[str] | None = None, threshold: float = 0.7,
@@ -145,7 +162,10 @@ def related(log: Documents, *, queries: Iterable[str] | str | os.PathLike[str] |
     elif queries is not None:
         given = tuple(queries)
     read, work, run = split(options, threshold=threshold, min_urls=min_urls, queries_file=path)
-    handle = open_documents(log, {"format": "querylog", **read})
+    logs = log if isinstance(log, (list, tuple)) else [log]
+    if not logs or not all(is_path(item) for item in logs):
+        raise TypeError("a query log is the path of a file, or several paths")
+    handle = open_documents([pathlib.Path(item) for item in logs], {"format": "querylog", **read})
     table, text = _cognate.related(handle, given, work, ids, run)
     return Table(table, report_of(text), _cognate.documents_skipped(handle))
 
@@ -177,11 +197,15 @@ def sign(documents: Documents, kind: str = "simhash", bits: int | None = None, *
     read, work, run = split(options, signature=kind, bits=bits)
     handle = open_documents(documents, read)
     if lexicon is not None:
-        _cognate.documents_project(handle, lexicon._handle)
+        _cognate.documents_project(handle, lexicon_handle(lexicon))
     rows, width = _cognate.documents_count(handle), _cognate.sign_bits(work)
     signatures = np.empty((rows, width // 8), np.uint8)
     sums = np.empty((rows, width), np.float32) if margins else None
     counts = np.empty(rows, np.uint32) if term_counts is None else term_counts
+    if not isinstance(counts, np.ndarray) or counts.dtype != np.uint32 or counts.shape != (rows,):
+        raise TypeError(f"term_counts is an array of uint32 [{rows}], which the call fills")
+    if statistics is not None and not isinstance(statistics, Statistics):
+        raise TypeError(f"statistics are a cognate.batch.Statistics, not {statistics!r:.200}")
     _cognate.sign(handle, statistics and statistics._handle, signatures, sums, counts, work, run)
     return signatures if sums is None else (signatures, sums)
 
@@ -196,12 +220,15 @@ def link(source: Documents, target: Documents, *, lexicon: Lexicon, one_to_one: 
     """
     if sum(rule is not None for rule in (precision, threshold)) > 1 or (k is not None and precision is not None):
         raise ValueError("links are kept by one rule: precision, threshold, or the k best of each document")
+    projection = lexicon_handle(lexicon)
+    if projection is None:
+        raise TypeError("link needs a lexicon: cognate.Lexicon.train makes one from parallel text")
     calibrated = None if threshold is None else False
     read, work, run = split(options, one_to_one=one_to_one, precision=precision, threshold=threshold, per_document=k,
                             calibrated=calibrated, method=method)
     handle, other = open_documents(source, read), open_documents(target, read)
-    table, text = _cognate.link(handle, other, lexicon._handle, work, ids, run)
-    return Table(table, report_of(text), _cognate.documents_skipped(handle))
+    table, text = _cognate.link(handle, other, projection, work, ids, run)
+    return Table(table, report_of(text), _cognate.documents_skipped(handle), _cognate.documents_skipped(other))
 
 
 class WordMatch(NamedTuple):
@@ -226,7 +253,10 @@ def explain(x: str, y: str, *, lexicon: Lexicon | None = None, **options: Unpack
     >>> sorted(word.source for word in explanation.words)
     ['close', 'mountain', 'road']
     """
+    for text in (x, y):
+        if not isinstance(text, str):
+            raise TypeError(f"explain takes two texts, not {text!r:.200}")
     _, work, run = split(options)
     first, second = (_cognate.from_texts((text,), None, None) for text in (x, y))
-    similarity, words = _cognate.explain(first, second, lexicon and lexicon._handle, work, run)
+    similarity, words = _cognate.explain(first, second, lexicon_handle(lexicon), work, run)
     return Explanation(similarity, [WordMatch(*word) for word in words])

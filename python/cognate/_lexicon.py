@@ -61,12 +61,14 @@ class Lexicon:
                              target=target, format=format)
         if is_path(pairs):
             return cls._train([os.fspath(pairs)], work, run)  # type: ignore[arg-type]
+        if hasattr(pairs, "columns") or hasattr(pairs, "column_names"):
+            raise TypeError("parallel text is pairs of str, or paths, not a table; two columns are paired by zip(a, b)")
         items = list(pairs)  # type: ignore[arg-type]
         if items and all(is_path(item) for item in items):
             return cls._train([os.fspath(item) for item in items], work, run)  # type: ignore[call-overload]
         with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8", newline="\n") as file:
-            for first, second in items:
-                file.write(f"{_one_line(first)}\t{_one_line(second)}\n")
+            for first, second in map(_sentences, items):
+                file.write(f"{first}\t{second}\n")
             file.flush()
             return cls._train([file.name], work, run)
 
@@ -101,5 +103,15 @@ class Lexicon:
         return [Translation(*item) for item in _cognate.lexicon_translate(self._handle, text)]
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def lexicon_handle(lexicon: Lexicon | None) -> object | None:
+    """What the library knows a lexicon by; None of None."""
+    if lexicon is None or isinstance(lexicon, Lexicon):
+        return lexicon and lexicon._handle
+    raise TypeError(f"lexicon is a cognate.Lexicon, from Lexicon.train or Lexicon.open, not {lexicon!r}")
+
+
+def _sentences(item: Any) -> tuple[str, str]:
+    """A pair of sentences, each in one line."""
+    if not isinstance(item, (tuple, list)) or len(item) != 2 or not all(isinstance(text, str) for text in item):
+        raise TypeError(f"parallel text is pairs of str, or paths, not {item!r:.200}; two columns are paired by zip(a, b)")
+    return " ".join(item[0].split()), " ".join(item[1].split())

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from ._inputs import is_arrow_path, read_arrow_paths
+from ._inputs import import_pyarrow, is_arrow_path, read_arrow_paths
 
 if TYPE_CHECKING:
     import pyarrow
@@ -154,10 +154,10 @@ def _converted(words: list[Word], command: Command, folder: str) -> list[str]:
 
 
 def _open(paths: list[str]) -> pyarrow.RecordBatchReader:
-    import pyarrow
+    library = import_pyarrow()
     try:
         return read_arrow_paths(paths)
-    except (pyarrow.ArrowException, OSError) as error:
+    except (library.ArrowException, OSError) as error:
         raise ValueError(f"{', '.join(paths)}: cannot read: {error}") from None
 
 

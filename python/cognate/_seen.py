@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+from typing import NoReturn
 
 from . import _cognate
 from ._inputs import Path
@@ -20,25 +21,54 @@ class Seen:
     >>> seen("an entirely different text about foxes and hens")
     >>> seen("winter storms closed the mountain road on tuesday")
     0
-    >>> len(seen)
-    3
+    >>> seen
+    <cognate.Seen: 3 texts, threshold 0.5>
     """
 
     def __init__(self, threshold: float = 0.8, *, ngram: int = 3, folder: Path | None = None):
-        self._handle = _cognate.seen_open(threshold, ngram, None if folder is None else os.fspath(folder))
+        self._open: object | None = _cognate.seen_open(threshold, ngram, None if folder is None else os.fspath(folder))
+        self._threshold = threshold
+
+    @property
+    def _handle(self) -> object:
+        if self._open is None:
+            raise ValueError("this Seen was closed")
+        return self._open
 
     def __call__(self, text: str) -> int | None:
         """The number of the most similar earlier text, from 0 on, the first of equals; None if there is none."""
-        found = _cognate.seen_check(self._handle, text)
+        found = self.match(text)
         return None if found is None else found[0]
 
     def match(self, text: str) -> tuple[int, float] | None:
         """The same with the similarity."""
+        if not isinstance(text, (str, bytes)):
+            raise TypeError(f"a text is a str, not {text!r:.200}")
         return _cognate.seen_check(self._handle, text)
 
     def __len__(self) -> int:
         return _cognate.seen_count(self._handle)
 
+    def __repr__(self) -> str:
+        if self._open is None:
+            return "<cognate.Seen: closed>"
+        return f"<cognate.Seen: {len(self)} texts, threshold {self._threshold:g}>"
+
     def sync(self) -> None:
         """Makes durable what was seen."""
         _cognate.seen_sync(self._handle)
+
+    def close(self) -> None:
+        """Makes durable what was seen, and lets the folder go; also the end of a ``with`` block."""
+        if self._open is not None:
+            self.sync()
+            self._open = None
+
+    def __enter__(self) -> Seen:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Seen is not pickled: give it a folder, and open the folder once this object is closed")

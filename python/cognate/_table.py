@@ -26,15 +26,19 @@ class Table:
     ['a', 'b', 'similarity', 'distance']
     >>> table["a"].tolist(), table["b"].tolist(), table["similarity"].tolist()
     ([0], [1], [1.0])
-    >>> list(table.rows())
-    [(0, 1, 1.0, None)]
+    >>> for a, b, similarity, distance in table:
+    ...     print(a, b, similarity)
+    0 1 1.0
     """
 
-    def __init__(self, arrow: _cognate.ArrowTable, report: dict[str, Any] | str, skipped: list[int]):
+    def __init__(self, arrow: _cognate.ArrowTable, report: dict[str, Any] | str, skipped: list[int],
+                 skipped_against: list[int] | None = None):
         self._arrow = arrow
         self._report = report  # JSON until somebody asks: a search may take less time than reading it
         #: Positions of the documents that were skipped: null, no valid text, an id that was used before.
         self.skipped = skipped
+        #: The same of the second collection: ``against``, or the targets of ``link``.
+        self.skipped_against: list[int] = [] if skipped_against is None else skipped_against
 
     @functools.cached_property
     def _names(self) -> list[str]:
@@ -55,6 +59,9 @@ class Table:
 
     def __len__(self) -> int:
         return len(self._arrow)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return self.rows()
 
     def __repr__(self) -> str:
         return f"<cognate.Table: {len(self)} rows of {', '.join(self._names)}>"
@@ -86,6 +93,20 @@ class Table:
             return np.frombuffer(values, np.uint8).reshape(rows, int(kind[2:]))
         column = np.frombuffer(values, {"l": np.int64, "i": np.int32, "g": np.float64}[kind])
         return column if valid is None else np.where(valid, column, -1).astype(column.dtype)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (len(self), [self._buffers(number) for number in range(len(self._names))], self.report, self.skipped,
+                            self.skipped_against)
+
+    def _buffers(self, number: int) -> tuple[str, str, int, bytes | None, bytes, bytes | None]:
+        """A column as copies of its buffers."""
+        kind, validity, values, texts = self._arrow.column(number)
+        if kind == "+l":
+            raise TypeError(f"the column {self._names[number]!r} has lists, which are not pickled: use to_arrow()")
+        nulls = 0 if validity is None else len(self) - int(np.unpackbits(np.frombuffer(
+            validity, np.uint8), bitorder="little")[:len(self)].sum())
+        return (self._names[number], kind, nulls, None if validity is None else bytes(validity), bytes(values),
+                None if texts is None else bytes(texts))
 
     def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
         """All columns as NumPy arrays."""
@@ -123,6 +144,11 @@ class Table:
         """As a data frame of Polars, without a copy."""
         import polars
         return polars.DataFrame(self)
+
+
+def _unpickled(rows: int, columns: list[Any], report: dict[str, Any], skipped: list[int],
+               skipped_against: list[int]) -> Table:
+    return Table(_cognate.table_of_columns(rows, columns), report, skipped, skipped_against)
 
 
 def _texts(offsets: np.ndarray[Any, Any], data: bytes) -> np.ndarray[Any, Any]:

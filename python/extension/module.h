@@ -96,7 +96,9 @@ extern PyMethodDef documents_methods[];
 
 /* Takes the stream over, also after a failure; a new Table. */
 PyObject *table_of_stream(struct ArrowArrayStream *stream);
-extern PyMethodDef table_methods[];
+/* Bytes of the values of a column, by the formats that the library exports. */
+size_t table_value_bytes(const char *format, size_t rows);
+extern PyMethodDef pickled_methods[];
 bool table_ready(PyObject *module);
 
 /* Signatures over a buffer of rows * bits / 8 bytes, which `view` holds. */

@@ -172,15 +172,36 @@ static bool take_method(PyObject *value, cog_method *method) {
     return false;
 }
 
-static bool take_whole(PyObject *value, const struct field *field, void *place) {
-    unsigned long long number = PyLong_AsUnsignedLongLong(value);
-    if (number == (unsigned long long)-1 && PyErr_Occurred()) {
-        if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
-            PyErr_Clear();
-            PyErr_Format(PyExc_ValueError, "%s of %R: it must be 0 or more", field->name, value);
-        }
+/* A whole number from 0 on, of an int or of what stands for one, such as NumPy's. */
+static bool whole_of(PyObject *value, const char *name, unsigned long long *number) {
+    PyObject *whole = PyNumber_Index(value);
+    if (!whole) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "%s must be a whole number, not %R", name, value);
         return false;
     }
+    *number = PyLong_AsUnsignedLongLong(whole);
+    Py_DECREF(whole);
+    if (*number != (unsigned long long)-1 || !PyErr_Occurred())
+        return true;
+    PyErr_Clear();
+    PyErr_Format(PyExc_ValueError, "%s of %R: it must be 0 or more, and below 2^64", name, value);
+    return false;
+}
+
+static bool take_real(PyObject *value, const char *name, double *number) {
+    *number = PyFloat_AsDouble(value);
+    if (!PyErr_Occurred())
+        return true;
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "%s must be a number, not %R", name, value);
+    return false;
+}
+
+static bool take_whole(PyObject *value, const struct field *field, void *place) {
+    unsigned long long number;
+    if (!whole_of(value, field->name, &number))
+        return false;
     if (field->kind == FIELD_UNSIGNED && number > UINT32_MAX) {
         PyErr_Format(PyExc_ValueError, "%s of %R is too large", field->name, value);
         return false;
@@ -203,8 +224,7 @@ static bool take_field(PyObject *value, const struct field *field, void *base) {
         return truth >= 0;
     }
     case FIELD_DOUBLE:
-        *(double *)place = PyFloat_AsDouble(value);
-        return !PyErr_Occurred();
+        return take_real(value, field->name, place);
     case FIELD_TEXT: {
         const char *text = text_of(value, field->name);
         *(const char **)place = text;
@@ -240,8 +260,8 @@ static bool take_knob(const char *name, PyObject *value, cog_knobs *knobs, cog_m
                      name, cog_method_name(method));
         return false;
     }
-    unsigned long long number = PyLong_AsUnsignedLongLong(value);
-    if (number == (unsigned long long)-1 && PyErr_Occurred())
+    unsigned long long number;
+    if (!whole_of(value, name, &number))
         return false;
     return cog_knobs_set(knobs, method, spelled, number, &error) == COG_OK || raise_error(&error);
 }

@@ -251,8 +251,7 @@ static Py_ssize_t table_length(PyObject *self) {
     return (Py_ssize_t)((struct table_object *)self)->shared->array.length;
 }
 
-/* Bytes of the values of a column, by the formats that the library exports. */
-static size_t value_bytes(const char *format, size_t rows) {
+size_t table_value_bytes(const char *format, size_t rows) {
     switch (format[0]) {
     case 'b':
         return rows / 8 + 1;
@@ -292,7 +291,7 @@ static PyObject *table_column(PyObject *self, PyObject *argument) {
         behind = array->children[0]->buffers[1];
     }
     PyObject *validity = buffer_new(shared, array->buffers[0], rows / 8 + 1);
-    PyObject *values = buffer_new(shared, array->buffers[1], value_bytes(format, rows));
+    PyObject *values = buffer_new(shared, array->buffers[1], table_value_bytes(format, rows));
     PyObject *texts = buffer_new(shared, behind_bytes ? behind : NULL, behind_bytes);
     PyObject *result =
         validity && values && texts ? Py_BuildValue("sOOO", format, validity, values, texts) : NULL;
@@ -326,5 +325,3 @@ bool table_ready(PyObject *module) {
     return buffer_type && table_type &&
            PyModule_AddObjectRef(module, "ArrowTable", table_type) == 0;
 }
-
-PyMethodDef table_methods[] = {{0}};

@@ -1,4 +1,5 @@
 """Indexes: building, changing, saving, searching, from one thread and several."""
+import pickle
 import threading
 
 import numpy as np
@@ -192,3 +193,36 @@ def test_recall_of_the_build(texts):
     assert sets.search(texts[3], k=1)["row"].tolist() == [3]
     with pytest.raises(ValueError, match="a recall of 2"):
         cognate.Index.build(texts, recall=2)
+
+
+def test_the_end_of_a_block_closes(texts, tmp_path):
+    cognate.Index.build(texts[:20]).save(tmp_path / "index")
+    with cognate.Index.open(tmp_path / "index") as index:
+        assert index.search(texts[3], k=1)["row"].tolist() == [3]
+        with pytest.raises(TypeError, match="save it"):
+            pickle.dumps(index)
+    for call in (lambda: index.search(texts[3]), lambda: len(index), lambda: index.add(["x"]),
+                 lambda: cognate.dedup(["x"], against=index)):
+        with pytest.raises(ValueError, match="closed"):
+            call()
+    assert repr(index) == "<cognate.Index: closed>"
+
+
+def test_one_id_is_one_id():
+    """A str is not taken apart into ids of one letter."""
+    index = cognate.Index.build(["one", "two", "three"], ids=["1", "0", "10"])
+    assert index.remove("10") == 1 and len(index) == 2 and index.remove(0) == 1 and index.remove(np.array([1])) == 1
+
+
+def test_a_signature_alone_is_a_query():
+    signatures = np.random.default_rng(3).integers(0, 256, (50, 8), np.uint8)
+    index = cognate.Index.build(signatures)
+    assert list(index.search(signatures[7], radius=0)) == list(index.search(signatures[7:8], radius=0)) != []
+
+
+def test_skipped_documents_are_listed():
+    index = cognate.Index.build(["one", None, "two", "three"], ids=["a", "b", "c", "a"])
+    assert index.skipped == [1, 3] and len(index) == 2
+    index.add(["four", None, "five"], ids=["a", "e", "f"])
+    assert index.skipped == [0, 1]
+    assert len(index) == 3

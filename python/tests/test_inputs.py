@@ -34,6 +34,12 @@ WHOLE = ([0, 1, 3, 4], [(2, 0)], [])
     pd.DataFrame({"text": TEXTS, "id": range(5)}), pl.DataFrame({"text": TEXTS, "id": range(5)}),
     pa.array(["in front", *TEXTS, "behind"])[1:-1], pa.table({"text": ["in front", *TEXTS]}).slice(1),
     [None if text is None else text.encode() for text in TEXTS],
+    pl.LazyFrame({"text": TEXTS}), pd.Series(TEXTS, dtype="category"), pl.Series(TEXTS, dtype=pl.Categorical),
+    pd.DataFrame({"text": pd.Series(TEXTS, dtype="category"), "lang": None}), pa.array(TEXTS).dictionary_encode(),
+    pa.table({"text": pa.chunked_array([TEXTS[:2], TEXTS[2:]]).dictionary_encode(), "id": [7, 8, 9, 10, 11]}).slice(0),
+    pa.array([None if text is None else text.encode() for text in TEXTS], pa.binary()),
+    pa.table({"text": TEXTS, "id": pa.nulls(5), "lang": pa.nulls(5)}), np.array(TEXTS, np.dtypes.StringDType(na_object=None)),
+    iter(TEXTS),
 ], ids=lambda documents: type(documents).__name__)
 def test_kinds_of_documents(documents):
     assert clusters(documents) == EXPECTED
@@ -102,7 +108,40 @@ def test_relations_of_duckdb():
 @pytest.mark.parametrize("call, kind, message", [
     (lambda: cognate.dedup(pa.table({"a": ["x"], "b": ["y"]})), ValueError, 'no column "text"'),
     (lambda: cognate.dedup(pa.table({"text": [1]})), ValueError, "cast it to string"),
-    (lambda: cognate.dedup(pa.array(["x"]).dictionary_encode()), ValueError, "dictionary"),
+    (lambda: cognate.dedup(pa.array([1]).dictionary_encode()), ValueError, "cast it to string"),
+    (lambda: cognate.dedup(["x"], recall=2), ValueError, "a recall of 2"),
+    (lambda: cognate.dedup(["x"], threshold="much"), TypeError, "threshold must be a number, not 'much'"),
+    (lambda: cognate.dedup(["x"], ngram=1.5), TypeError, "ngram must be a whole number, not 1.5"),
+    (lambda: cognate.dedup(["x"], keep=None), TypeError, "keep is longest, first, last or field:NAME"),
+    (lambda: cognate.dedup(["x"], keep="field:stars"), ValueError, "give a table"),
+    (lambda: cognate.dedup(pa.table({"text": ["x"], "likes": [1]}), keep="field:stars"), ValueError, '"likes"'),
+    (lambda: cognate.dedup(pa.table({"text": ["x"], "good": [True]}), keep="field:good"), ValueError, "cast it"),
+    (lambda: cognate.dedup(["x"], progress="yes"), TypeError, "progress is True or a function"),
+    (lambda: cognate.dedup(["x"], knobs=[3]), TypeError, "knobs are a dict"),
+    (lambda: cognate.dedup(None), TypeError, "not NoneType"),
+    (lambda: cognate.dedup(5), TypeError, "documents are a list of texts, a table, or paths, not int"),
+    (lambda: cognate.dedup("a text that is no path"), OSError, "texts are a list of str"),
+    (lambda: cognate.dedup(["a", float("nan")]), TypeError, "document 1: texts, ids and languages are str, or None"),
+    (lambda: cognate.dedup(np.array("abc")), TypeError, "one dimension"),
+    (lambda: cognate.dedup(np.zeros((2, 8), np.uint8)), TypeError, "documents are an array of texts"),
+    (lambda: cognate.pairs(np.zeros((2, 8), np.float32)), TypeError, "signatures are uint8"),
+    (lambda: cognate.pairs(np.zeros((2, 8), np.uint8), ["x"], radius=1), TypeError, "not list"),
+    (lambda: cognate.pairs(np.zeros((2, 8), np.uint8), radius=-1), ValueError, "radius of -1"),
+    (lambda: cognate.sign(["x"], term_counts=np.zeros(1, np.float32)), TypeError, "uint32 [1]"),
+    (lambda: cognate.sign(["x"], term_counts=np.zeros(2, np.uint32)), TypeError, "uint32 [1]"),
+    (lambda: cognate.sign(["x"], statistics=5), TypeError, "cognate.batch.Statistics"),
+    (lambda: cognate.link(["x"], ["y"], lexicon=None), TypeError, "link needs a lexicon"),
+    (lambda: cognate.link(["x"], ["y"], lexicon="de-en.lex"), TypeError, "Lexicon.open, not 'de-en.lex'"),
+    (lambda: cognate.explain(None, "x"), TypeError, "two texts, not None"),
+    (lambda: cognate.related(pa.table({"query": ["x"]})), TypeError, "path of a file"),
+    (lambda: cognate.Lexicon.train([("a",)], "de", "en"), TypeError, "zip(a, b)"),
+    (lambda: cognate.Lexicon.train(pd.DataFrame({"a": ["x"], "b": ["y"]}), "de", "en"), TypeError, "not a table"),
+    (lambda: cognate.Index.build(["x", "y"], ids=["a"]), ValueError, "1 ids for 2 documents"),
+    (lambda: cognate.Index.build(pa.table({"text": ["x"]}), ids=["a"]), TypeError, "name it by id"),
+    (lambda: cognate.Index.build("x.jsonl", ids=["a"]), TypeError, "name it by id"),
+    (lambda: cognate.Index.build(np.zeros((1, 8), np.uint8), ids=["a"]), TypeError, "signatures have no ids"),
+    (lambda: cognate.Seen()(None), TypeError, "a text is a str, not None"),
+    (lambda: cognate.nonsense, AttributeError, "nonsense"),
     (lambda: cognate.dedup(["x"], threshold=2), ValueError, "threshold"),
     (lambda: cognate.dedup(["x"], method="nonsense"), ValueError, "no method 'nonsense'"),
     (lambda: cognate.dedup(["x"], method="slices"), ValueError, ""),
@@ -138,6 +177,26 @@ def test_errors(call, kind, message):
     with pytest.raises(kind) as caught:
         call()
     assert message in str(caught.value)
+
+
+def test_numbers_of_numpy():
+    assert len(cognate.pairs(["a b c d"] * 3, threshold=np.float32(0.5), ngram=np.int64(2), threads=np.int32(1))) == 3
+
+
+@pytest.mark.parametrize("values, kept", [
+    ([3, 9, None, -4, 7], 1), ([0.5, float("nan"), None, 1e300, 7], 3), (["2024-05-01", None, "2023", "2024-04-30", ""], 0),
+    (pa.array([1, 2, 3, 5, 4], pa.timestamp("us")), 3), (pa.array([1, 2, 3, 0, None], pa.date32()), 2),
+    (pa.array([1, 2, 3, 0, 2], pa.float32()), 2), (pa.array(["c", "a", None, "b", "a"]).dictionary_encode(), 0),
+])
+def test_keep_by_a_column(values, kept):
+    """The greatest value stays, whatever the chunks; with :min the least one. Null and NaN come last."""
+    table = pa.table({"text": ["the same text for all of them"] * 5, "value": values})
+    for way in table, pa.concat_tables([table[:2], table[2:]]), pa.concat_tables([table, table])[5:]:
+        assert cognate.dedup(way, keep="field:value").kept.tolist() == [kept]
+    least = cognate.dedup(pa.table({"text": table["text"], "value": [3, 9, None, -4, 7]}), keep="field:value:min")
+    assert least.kept.tolist() == [3]
+    numbers = cognate.dedup(pd.DataFrame({"text": ["a b c d"] * 3, "stars": [1, 5, 2]}), keep="field:stars")
+    assert numbers.kept.tolist() == [1]
 
 
 def test_nothing_comes_in_and_nothing_goes_out():

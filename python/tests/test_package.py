@@ -27,6 +27,46 @@ def test_users_see_the_types(tmp_path):
     assert "treshold" in done.stdout and done.stdout.count("error:") == 1, done.stdout
 
 
+def test_a_strict_user(tmp_path):
+    """A program that uses everything passes mypy --strict, with the types that it says."""
+    (tmp_path / "user.py").write_text('''
+from collections.abc import Iterator
+from typing import Any
+import numpy as np
+import cognate
+from cognate import compat
+from cognate.compat.datasketch import LeanMinHash, MinHash, MinHashLSH, WeightedMinHashGenerator
+from cognate.compat.faiss import IndexBinaryFlat
+
+def stream() -> Iterator[str]:
+    yield "a text"
+
+result: cognate.DedupResult = cognate.dedup(stream(), threshold=0.5, keep="first", threads=2, memory="1G", progress=True)
+rows: list[int] = result.kept.tolist() + result.skipped + result.skipped_against
+table: cognate.Table = cognate.pairs(["a"], against=["b"], measure="jaccard", knobs={"tables": 3})
+for row in table:
+    values: tuple[Any, ...] = row
+signatures: np.ndarray[Any, Any] = cognate.sign(["a"], kind="simhash", bits=64)
+both: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] = cognate.sign(["a"], margins=True)
+lexicon: cognate.Lexicon = cognate.Lexicon.train([("das", "the")], "de", "en")
+links: cognate.Table = cognate.link(["a"], ["b"], lexicon=lexicon, precision=0.9)
+why: list[cognate.WordMatch] = cognate.explain("a", "b").words
+with cognate.Index.build(["a"], method="auto", recall=0.95) as index, cognate.Seen(threshold=0.8) as seen:
+    hits: cognate.Table = index.search("a", k=10)
+    removed: int = index.remove("0") + index.remove([1, 2])
+    number: int | None = seen("a")
+    index.save("folder")
+sketch = MinHash()
+lsh = MinHashLSH(threshold=0.5)
+lsh.insert("key", sketch)
+flat = IndexBinaryFlat(64)
+lean: MinHash = LeanMinHash(sketch)
+''')
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir=/dev/null", "user.py"], capture_output=True,
+                          text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
 def test_one_wheel_for_all_pythons():
     wheel = importlib.metadata.distribution("cognate").read_text("WHEEL") or ""
     assert "Tag: cp311-abi3-manylinux" in wheel

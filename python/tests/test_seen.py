@@ -1,4 +1,5 @@
 """Texts that were seen before: the same answers as pairs, from several threads, and from a folder."""
+import pickle
 import threading
 
 import pytest
@@ -56,3 +57,16 @@ def test_threads_share_what_was_seen(texts):
 def test_a_threshold_that_is_none_is_refused():
     with pytest.raises(ValueError, match="threshold"):
         cognate.Seen(threshold=0)
+
+
+def test_the_end_of_a_block_closes(texts, tmp_path):
+    with cognate.Seen(threshold=0.5, folder=tmp_path / "seen") as seen:
+        assert seen(texts[0]) is None and repr(seen) == "<cognate.Seen: 1 texts, threshold 0.5>"
+    for call in (lambda: seen(texts[0]), lambda: len(seen), seen.sync):
+        with pytest.raises(ValueError, match="closed"):
+            call()
+    seen.close()
+    assert repr(seen) == "<cognate.Seen: closed>"
+    with cognate.Seen(threshold=0.5, folder=tmp_path / "seen") as again, pytest.raises(TypeError, match="folder"):
+        assert again(texts[0]) == 0
+        pickle.dumps(again)

@@ -1,10 +1,12 @@
 """Results as tables, in every library that takes them."""
 import gc
+import pickle
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pytest
 
 import cognate
 
@@ -61,3 +63,28 @@ def test_many_exports_leak_nothing():
         pa.table(table)
         table.__arrow_c_stream__()
     assert pa.table(table).num_rows == 4 and np.array_equal(table["cluster"], [0, 0, 1, 1])
+
+
+def test_pickling():
+    """A table and a result that went through another process are the same, and speak Arrow."""
+    documents = pa.table({"text": ["a b c d", "a b c d", None, "ünïcödé words here", ""], "id": list("vwxyz")})
+    result = cognate.dedup(documents, ids=True)
+    again = pickle.loads(pickle.dumps(result))
+    assert again.kept.tolist() == result.kept.tolist() and again.skipped == [2] and again.report == result.report
+    for mine, theirs in ((result.clusters, again.clusters), (result.pairs, again.pairs),
+                         (cognate.pairs([]), pickle.loads(pickle.dumps(cognate.pairs([]))))):
+        assert mine.to_arrow().equals(theirs.to_arrow()) and list(mine) == list(theirs.rows())
+        theirs.to_arrow().validate(full=True)
+    hits = cognate.Index.build(["one text", "another one"]).search(["text", "one"], k=2)
+    assert list(pickle.loads(pickle.dumps(hits))) == list(hits) != []
+
+
+def test_damaged_pickles_are_refused():
+    from cognate import _cognate
+    whole = ("x", "U", 0, None, np.array([0, 1], np.int64).tobytes(), b"a")
+    assert len(_cognate.table_of_columns(1, [whole])) == 1
+    for rows, column in ((2, whole), (1, (*whole[:5], b"")), (1, (*whole[:1], "z", *whole[2:])),
+                         (1, ("x", "l", 0, None, b"1234567", None)), (9, ("x", "b", 0, b"1", b"12", None)),
+                         (1, (*whole[:4], np.array([1, 0], np.int64).tobytes(), b"ab"))):
+        with pytest.raises(ValueError, match="damaged"):
+            _cognate.table_of_columns(rows, [column])
