@@ -121,11 +121,11 @@ def _check_columns(names: list[str], fields: dict[str, str], name: str) -> None:
 
 
 def _records(reader: pyarrow.RecordBatchReader, fields: dict[str, str], more: list[str], name: str) -> Iterator[bytes]:
-    """Rows as JSON lines; rows without text are left out, and ids that are missing are name:row."""
+    """Rows as JSON lines; ids that are missing are name:row. The program counts and names rows without text."""
     names = reader.schema.names
     _check_columns(names, fields, name)
     columns = _needed(names, [*fields.values(), *more])
-    text, key = _needed(names, [fields["text"]])[0], fields["id"]
+    key = fields["id"]
     row = 0
     for batch in reader:
         lists = {column: batch.column(names.index(column)).to_pylist() for column in columns}
@@ -134,8 +134,7 @@ def _records(reader: pyarrow.RecordBatchReader, fields: dict[str, str], more: li
             values.update({column: cells[i] for column, cells in lists.items() if cells[i] is not None})
             if key in names or not _needed(names, [key]):
                 values[key] = _json_value(values[key]) if key in values else f"{name}:{row + 1}"
-            if text in values:
-                yield json.dumps(values, ensure_ascii=False, default=_json_value).encode("utf-8", "replace") + b"\n"
+            yield json.dumps(values, ensure_ascii=False, default=_json_value).encode("utf-8", "replace") + b"\n"
             row += 1
 
 

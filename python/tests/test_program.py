@@ -105,3 +105,12 @@ def test_parquet_refused(program, two_files, tmp_path):
         said = program("dedup", "in.parquet", *arguments, "--text-field", "body", status=2)
         assert reason in said and len(said.splitlines()) == 1
     assert (tmp_path / "in.parquet").read_bytes() == before and not (tmp_path / "x.parquet").exists()
+
+
+def test_parquet_rows_without_text_are_named(program, tmp_path):
+    pq.write_table(pa.table({"text": ["a text of some words", None, "a text of some words"]}), tmp_path / "in.parquet")
+    said = program("dedup", "in.parquet", "-o", "out.parquet")
+    assert "skipped: -:2: no field" in said and "1 record was skipped" in said
+    assert pq.read_table(tmp_path / "out.parquet")["text"].to_pylist() == ["a text of some words"]
+    assert "strict" in program("dedup", "in.parquet", "-o", "x.parquet", "--strict", status=2)
+    assert not (tmp_path / "x.parquet").exists()
