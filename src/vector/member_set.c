@@ -47,7 +47,7 @@ static void add_up(uint16_t *counts, size_t size) {
     }
 }
 
-/* Sorts by upper bits, into `sorted`: so many that they have two to four values per member. What is
+/* Sorts by upper bits, into `sorted`; they have two to four values per member. What is
  * left to the insertion is then one member in about twelve; its branch is not foreseen by the
  * processor. */
 static void sort_by_upper_bits(const uint64_t *items, size_t count, uint64_t *sorted) {

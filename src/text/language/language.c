@@ -123,7 +123,7 @@ void text_versions(const struct term_options *options, char versions[TEXT_VERSIO
     if (elide)
         size += snprintf(versions + size, TEXT_VERSIONS_BYTES - (size_t)size, " elisions %08x",
                          elisions_hash());
-    if (detect)
-        snprintf(versions + size, TEXT_VERSIONS_BYTES - (size_t)size, " detector %.40s",
+    if (detect) /* "unmarked": it sees texts without vowel signs */
+        snprintf(versions + size, TEXT_VERSIONS_BYTES - (size_t)size, " detector %.40s unmarked",
                  language_detector_version());
 }
