@@ -314,7 +314,7 @@ typedef struct cog_link_plan {
      * cosines computed. Of exact: 0. */
     uint64_t proposals[2];
 } cog_link_plan;
-/* COG_ERR_USAGE for methods other than exact and flat: they need all rows at once. */
+/* COG_ERR_USAGE for methods other than exact, flat and window. */
 COG_API cog_status cog_link_plan_of(const cog_link_options *options, cog_link_plan *plan,
                                     cog_error *error);
 /* The nearest of some rows of the other side to each vector of a part of `side`: as many as the
@@ -326,6 +326,27 @@ COG_API cog_status cog_link_nearest(const cog_number_rows *queries, const cog_nu
                                     const cog_run_options *run, struct ArrowArrayStream *stream,
                                     cog_error *error);
 
+/* The method window in steps: the signatures of all vectors; the radius; the pairs of rows within
+ * the radius, as cog_permute_signatures and cog_band_pairs find them; their cosines, of which the
+ * nearest above 0 are the neighbours of the decision.
+ *
+ * Signatures of vectors, options->bits / 8 bytes each. */
+COG_API cog_status cog_link_sign(const cog_number_rows *vectors, const cog_link_options *options,
+                                 const cog_run_options *run, uint8_t *signatures, cog_error *error);
+/* The source rows by which the radius is chosen, rising. Returns their number. */
+enum { COG_LINK_RADIUS_ROWS = 256 };
+COG_API size_t cog_link_radius_rows(uint64_t documents, uint32_t rows[COG_LINK_RADIUS_ROWS]);
+/* The radius, from how many target rows have each distance to each of `count` such rows:
+ * distances[i * (options->bits + 1) + distance]. beyond: the cosine at the radius, which neighbours
+ * that are not found are taken to have. */
+COG_API cog_status cog_link_radius(const uint64_t *distances, size_t count,
+                                   const cog_link_options *options, uint32_t *radius_bits,
+                                   double *beyond, cog_error *error);
+/* The cosines of pairs: of row a[i] of the first vectors and row b[i] of the second. */
+COG_API cog_status cog_link_cosines(const cog_number_rows *first, const cog_number_rows *second,
+                                    const int64_t *a, const int64_t *b, size_t count,
+                                    const cog_run_options *run, double *cosines, cog_error *error);
+
 /* The nearest rows of the other side, the nearest first: of row i, rows[offsets[i]] to
  * rows[offsets[i + 1] - 1]. More than the plan has are not looked at. Borrowed. */
 typedef struct cog_link_neighbours {
@@ -333,6 +354,7 @@ typedef struct cog_link_neighbours {
     const double *lengths; /* of cog_link_lengths, by document */
     const int64_t *offsets, *rows;
     const double *similarities;
+    double beyond; /* of cog_link_radius, the same on both sides; exact, flat: 0 */
 } cog_link_neighbours;
 /* The links, by source row: from, to (int64), similarity, score, probability (double). Reports as
  * cog_link does. */

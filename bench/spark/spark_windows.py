@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
 """Sliding windows on Spark: chunk generation and detection apart, for several numbers of tables Q and windows B.
 
-usage: bench/spark/spark_windows.py [--rows N] [--workers W] [--tables Q,Q,...] [--windows B,B,...]
+usage: bench/spark/spark_windows.py [--rows N] [--workers W] [--tables Q,Q,...] [--windows B,B,...] [--results FILE]
+       bench/spark/spark_windows.py --fit --results FILE
 
-Starts a standalone master and W workers of one core each on this machine, each pinned to a core. Two collections of N
-generated signatures of 1024 bits are joined. Prints the seconds of both phases, comparisons and bytes shuffled beside what
-`cognate.spark.plan` predicts, and how linear the seconds are in Q and in Q times B. Run it with the Python of
-python/tests/spark/run, which has pyspark and the package.
+Starts a standalone master and W workers of one core each on this machine, each pinned to a core with all its processes.
+Two collections of N generated signatures of 1024 bits are joined. The chunks of a Q are generated once, and every B
+detects in them. Prints the seconds of both phases, comparisons and bytes shuffled beside what `cognate.spark.plan`
+predicts, and how straight the lines in Q and B are: R2 of chunk generation over Q, of detection over Q for each B and over
+B for each Q, and of one plane of detection over Q and Q B. With --results the rows are added to a file, so that several runs
+make one figure; --fit prints the lines of that file alone. Disk: about 300 bytes per row and table.
+
+Run it with the Python of python/tests/spark/run, which has pyspark and the package.
 """
 import argparse
+import os
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -27,6 +34,7 @@ from cognate.spark import plan  # noqa: E402
 from cognate.spark.signatures import SIGNED, Settings, find_candidates  # noqa: E402
 
 BITS = 1024
+COLUMNS = ("rows", "workers", "tables", "window", "chunks_s", "detection_s", "comparisons", "of_plan", "bytes", "bytes_of_plan")
 
 
 def draw_signatures(rows, side):
@@ -37,30 +45,82 @@ def draw_signatures(rows, side):
         bits = np.random.default_rng(int(number) // 10).integers(0, 2, BITS, np.uint8)
         bits ^= np.random.default_rng([int(number), side]).random(BITS) < 0.1
         signatures[i] = np.packbits(bits)
-    empty = signature_column(np.zeros((len(row), 0), np.uint8))
+    margins = signature_column(np.zeros((len(row), 0), np.uint8))
     return batch_of(side=np.full(len(row), side, np.int32), row=row, terms=np.full(len(row), 9, np.int32),
-                    signature=signature_column(signatures), margins=empty)
+                    signature=signature_column(signatures), margins=margins)
 
 
-def measure(stages, signed, rows, tables, window, workers):
-    knobs = {"tables": tables, "window": window}
-    join = batch.plan_join(rows, rows, method="window", threshold=0.8, knobs=knobs)
-    expected = plan(rows, rows, knobs=knobs, executors=workers)
-    own = Stages(stages.spark, stages.work, resume=False)
-    find_candidates(own, signed, 2 * rows, Settings(join, BITS, 0, {}, True), partitions=2 * workers, block_rows=1)
-    report = own.finish()
-    seconds = {stage["stage"]: stage["seconds"] for stage in report["stages"]}
-    shuffled = {stage["stage"]: stage["shuffled_bytes"] for stage in report["stages"]}
-    detection = seconds["detection"] + seconds["seams"]
-    print(f"{tables:7d} {window:7d} {seconds['chunks']:10.1f} {detection:10.1f} {report['comparisons']:14d} "
-          f"{report['comparisons'] / expected.comparisons:8.3f} {shuffled['chunks'] / 1e6:10.1f} "
-          f"{shuffled['chunks'] / expected.shuffled_bytes:8.3f}", flush=True)
-    return tables, window, seconds["chunks"], detection
+def sign(stages, rows):
+    """The signatures of two collections."""
+    frames = [map_batches(stages.spark.range(rows), draw_signatures, SIGNED, side) for side in (0, 1)]
+    return stages.table("signatures", lambda: frames[0].union(frames[1]), rows=rows)
 
 
-def linear(x, y):
-    """R2 of a straight line."""
-    return np.corrcoef(x, y)[0, 1] ** 2 if len(set(x)) > 2 else float("nan")
+def join(stages, signed, rows, method, knobs, workers, partitions):
+    """The report of a join of signatures, and what the plan says of it."""
+    settings = Settings(batch.plan_join(rows, rows, method=method, threshold=0.8, knobs=knobs), BITS, 0, {}, True)
+    find_candidates(stages, signed, 2 * rows, settings, partitions=partitions, block_rows=20_000)
+    return stages.finish(), plan(rows, rows, method=method, knobs=knobs, executors=workers)
+
+
+def measure(stages, signed, rows, tables, windows, workers):
+    """A row of the results for each window."""
+    work, found, chunks = f"{stages.work}/joins", [], None
+    for window in windows:
+        own = Stages(stages.spark, work)
+        report, expected = join(own, signed, rows, "window", {"tables": tables, "window": window}, workers, 2 * workers)
+        parts = {stage["stage"]: stage for stage in report["stages"]}
+        chunks = chunks or parts["chunks"]
+        detection = parts["detection"]["seconds"] + parts["seams"]["seconds"]
+        found.append((rows, workers, tables, window, chunks["seconds"], round(detection, 2), report["comparisons"],
+                      round(report["comparisons"] / expected.comparisons, 4), chunks["shuffled_bytes"],
+                      round(chunks["shuffled_bytes"] / expected.shuffled_bytes, 4)))
+    shutil.rmtree(work)
+    return found
+
+
+def r2(columns, y):
+    """R2 of a plane with a constant."""
+    x = np.column_stack([np.ones(len(y)), *columns])
+    left = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+    return 1 - (left @ left) / ((y - y.mean()) @ (y - y.mean()))
+
+
+def fit(found):
+    """Prints how straight the lines are, and what their constants are."""
+    data = np.array(found, float)
+    rows, _, q, b, chunks, detection, comparisons = data.T[:7]
+    first = np.unique(q, return_index=True)[1]
+    if len(first) > 2:
+        print(f"chunk generation over Q: R2 {r2([q[first]], chunks[first]):.4f}")
+        slope = np.polyfit(q[first] * 2 * rows[first], chunks[first], 1)[0]
+        print(f"a row under one more order: {slope * 1e6:.2f} us on all workers together")
+        for window in np.unique(b):
+            own = b == window
+            print(f"detection over Q, B = {window:.0f}: R2 {r2([q[own]], detection[own]):.4f}")
+    for tables in np.unique(q):
+        own = q == tables
+        if own.sum() > 2:
+            print(f"detection over B, Q = {tables:.0f}: R2 {r2([b[own]], detection[own]):.4f}")
+    if len(q) > 3:
+        print(f"detection over Q and Q B: R2 {r2([q, q * b], detection):.4f}")
+        print(f"a comparison more: {np.polyfit(comparisons, detection, 1)[0] * 1e9:.3f} ns on all workers together")
+
+
+def show(row):
+    print("  ".join(f"{value:>{max(len(name), 8)}}" for name, value in zip(COLUMNS, row, strict=True)), flush=True)
+
+
+def read_results(path):
+    if not path or not os.path.exists(path):
+        return []
+    return [tuple(map(float, line.split("\t"))) for line in pathlib.Path(path).read_text().splitlines()[1:]]
+
+
+def add_results(path, found):
+    is_new = not os.path.exists(path)
+    with open(path, "a", encoding="utf-8") as file:
+        file.writelines("\t".join(map(str, row)) + "\n" for row in [*([COLUMNS] if is_new else []), *found])
 
 
 def main():
@@ -69,22 +129,35 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--tables", default="10,20,40")
     parser.add_argument("--windows", default="200,1000,2000")
+    parser.add_argument("--results", metavar="FILE", help="rows are added to it")
+    parser.add_argument("--fit", action="store_true", help="the lines of the results alone")
     arguments = parser.parse_args()
+    if not arguments.fit:
+        run(arguments)
+    if arguments.results:
+        fit(read_results(arguments.results))
+
+
+def run(arguments):
     with tempfile.TemporaryDirectory(prefix="spark-windows-") as folder:
         archive = cognate.spark.archive(f"{folder}/env.tar.gz")
-        with Cluster(f"{folder}/cluster", workers=arguments.workers, pin=True) as cluster:
-            spark = session(cluster.url, archive, folder)
+        with Cluster(f"{folder}/cluster", workers=arguments.workers, pin=True, memory="2g") as cluster:
+            spark = session(cluster.url, archive, folder, **{"spark.executor.memory": "1500m",
+                                                             "spark.ui.showConsoleProgress": "false"})
             stages = Stages(spark, f"{folder}/work")
-            frames = [map_batches(spark.range(arguments.rows), draw_signatures, SIGNED, side) for side in (0, 1)]
-            signed = stages.table("signatures", lambda: frames[0].union(frames[1]), rows=arguments.rows)
-            print("      Q       B   chunks s  detect. s    comparisons  of plan  MB shuffled  of plan")
-            measure(stages, signed, arguments.rows, 2, 100, arguments.workers)  # workers start
-            found = [measure(stages, signed, arguments.rows, tables, window, arguments.workers)
-                     for tables in map(int, arguments.tables.split(","))
-                     for window in map(int, arguments.windows.split(","))]
-            q, b, chunks, detection = map(np.array, zip(*found, strict=True))
-            print(f"linear: chunk generation in Q R2 {linear(q, chunks):.3f}, detection in Q B R2 "
-                  f"{linear(q * b, detection):.3f}")
+            signed = sign(stages, arguments.rows)
+            print("  ".join(f"{name:>8}" for name in COLUMNS))
+            windows = [int(window) for window in arguments.windows.split(",")]
+            measure(stages, signed, arguments.rows, 2, windows[:1], arguments.workers)  # workers start
+            found = []
+            for tables in map(int, arguments.tables.split(",")):
+                found += measure(stages, signed, arguments.rows, tables, windows, arguments.workers)
+                for row in found[-len(windows):]:
+                    show(row)
+            if arguments.results:
+                add_results(arguments.results, found)
+            else:
+                fit(found)
             spark.stop()
 
 

@@ -2,8 +2,9 @@
 
 Side 0 has the documents of the lexicon's source language, side 1 those of its target language. The steps: the terms of
 the documents (`terms`), which merge to what is known of a side (`Side`); a `Projector` from both; the lengths of all
-rows, whose mean the vectors need; vectors; the nearest rows of the other side, between blocks of rows (`nearest`); the
-decision (`decide`). They give what `cognate.link` computes, bit for bit.
+rows, whose mean the vectors need; vectors; the nearest rows of the other side, between blocks of rows (`nearest`), or by
+the method window: signatures of vectors (`sign`), a radius, pairs within it (`batch.permute`, `batch.band_pairs`) and
+their `cosines`; the decision (`decide`). They give what `cognate.link` computes, bit for bit.
 """
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from ._lexicon import Lexicon
 from ._table import Table
 from .batch import Statistics
 
-__all__ = ["Languages", "Lists", "Neighbours", "Plan", "Projector", "Side", "Terms", "decide", "mean_length", "nearest",
-           "plan", "terms"]
+__all__ = ["Languages", "Lists", "Neighbours", "Plan", "Projector", "Side", "Terms", "cosines", "decide", "mean_length",
+           "nearest", "plan", "radius", "radius_rows", "sign", "terms"]
 
 #: Rows as lists of numbers: offsets, one more than there are rows, and the items of all rows, int64.
 Lists = tuple[Array, Array]
@@ -85,7 +86,7 @@ class Plan(NamedTuple):
 
 
 def plan(**options: Any) -> Plan:
-    """The options are those of `cognate.link`; the methods are exact and flat.
+    """The options are those of `cognate.link`; the methods are exact, flat and window.
 
     >>> from cognate import link_batch
     >>> link_batch.plan(method="flat")
@@ -100,6 +101,39 @@ def nearest(queries: Lists, rows: Lists, side: int, *, threads: int = 0, **optio
     return Table(table, text, [])
 
 
+def sign(vectors: Lists, **options: Any) -> Array:
+    """The signatures of vectors: uint8 [rows, bits / 8]. The options are those of `cognate.link`."""
+    offsets, entries, count = _lists(vectors)
+    signatures = np.empty((count, options.get("bits", 1024) // 8), np.uint8)
+    _cognate.link_sign(offsets, entries, count, signatures, options)
+    return signatures
+
+
+def radius_rows(documents: int) -> list[int]:
+    """The rows of side 0 by which the radius of the method window is chosen: 256, or all if there are fewer."""
+    return _cognate.link_radius_rows(documents)
+
+
+class Radius(NamedTuple):
+    """Within which signatures propose partners."""
+    bits: int
+    beyond: float  #: the cosine of neighbours that are not found
+
+
+def radius(distances: Array, **options: Any) -> Radius:
+    """From the number of rows of side 1 at each distance to each of `radius_rows`: uint64 [rows, bits + 1]."""
+    counts = np.ascontiguousarray(distances, np.uint64)
+    return Radius(*_cognate.link_radius(counts, len(counts), options))
+
+
+def cosines(a_vectors: Lists, b_vectors: Lists, a: Array, b: Array) -> Array:
+    """The cosine of row a[i] of the first vectors and row b[i] of the second."""
+    result = np.empty(len(a), np.float64)
+    _cognate.link_cosines(*_lists(a_vectors), *_lists(b_vectors), np.ascontiguousarray(a, np.int64),
+                          np.ascontiguousarray(b, np.int64), len(a), result)
+    return result
+
+
 class Neighbours(NamedTuple):
     """The nearest rows of the other side, the nearest first: of row i those from offsets[i] to offsets[i + 1] - 1."""
     lengths: Array  #: of all rows of this side, as the projector gives them
@@ -108,13 +142,13 @@ class Neighbours(NamedTuple):
     similarities: Array
 
 
-def decide(source: Neighbours, target: Neighbours, *, threads: int = 0, **options: Any) -> Table:
-    """The links: from, to, similarity, score, probability."""
+def decide(source: Neighbours, target: Neighbours, *, beyond: float = 0, threads: int = 0, **options: Any) -> Table:
+    """The links: from, to, similarity, score, probability. ``beyond``: that of `radius`, of the method window."""
     arrays = []
     for side in (source, target):
         arrays += [len(side.offsets) - 1, *(np.ascontiguousarray(values, kind) for values, kind in
                                             zip(side, (np.float64, np.int64, np.int64, np.float64), strict=True))]
-    table, text = _cognate.link_decide(*arrays, options, {"threads": threads})
+    table, text = _cognate.link_decide(*arrays, beyond, options, {"threads": threads})
     return Table(table, text, [])
 
 

@@ -253,6 +253,99 @@ static PyObject *link_nearest(PyObject *self, PyObject *arguments) {
     return result;
 }
 
+/* link_sign(offsets, entries, rows, buffer of signatures, options). */
+static PyObject *link_sign(PyObject *self, PyObject *arguments) {
+    PyObject *offsets, *items, *signatures, *dictionary;
+    Py_ssize_t count;
+    Py_buffer views[3] = {{0}};
+    cog_number_rows rows;
+    cog_link_options options;
+    const cog_run_options run = {.threads = 1};
+    cog_error error = {0};
+    cog_status status = COG_OK;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOnOO!", &offsets, &items, &count, &signatures, &PyDict_Type,
+                          &dictionary))
+        return NULL;
+    bool good = take_options(dictionary, &options) &&
+                take_rows(offsets, items, count, views, &rows) &&
+                buffer_of(signatures, count * (Py_ssize_t)(options.bits / 8), true, "signatures",
+                          &views[2]);
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS status = cog_link_sign(&rows, &options, &run, views[2].buf, &error);
+        Py_END_ALLOW_THREADS
+    }
+    buffers_release(views, 3);
+    if (!good)
+        return NULL;
+    return status == COG_OK ? Py_NewRef(Py_None) : raise_error(&error);
+}
+
+/* link_radius_rows(documents): list of rows. */
+static PyObject *link_radius_rows(PyObject *self, PyObject *number) {
+    uint32_t rows[COG_LINK_RADIUS_ROWS];
+    const unsigned long long documents = PyLong_AsUnsignedLongLong(number);
+    (void)self;
+    if (PyErr_Occurred())
+        return NULL;
+    const size_t count = cog_link_radius_rows(documents, rows);
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++)
+        if (PyList_SetItem(list, (Py_ssize_t)i, PyLong_FromUnsignedLong(rows[i])) != 0)
+            Py_CLEAR(list);
+    return list;
+}
+
+/* link_radius(distances, rows, options): radius, cosine at the radius. */
+static PyObject *link_radius(PyObject *self, PyObject *arguments) {
+    PyObject *distances, *dictionary;
+    Py_ssize_t count;
+    Py_buffer view = {0};
+    cog_link_options options;
+    uint32_t radius_bits = 0;
+    double beyond = 0;
+    cog_error error = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OnO!", &distances, &count, &PyDict_Type, &dictionary) ||
+        !take_options(dictionary, &options) ||
+        !buffer_of(distances, count * (Py_ssize_t)(options.bits + 1) * 8, false, "distances",
+                   &view))
+        return NULL;
+    cog_status status =
+        cog_link_radius(view.buf, (size_t)count, &options, &radius_bits, &beyond, &error);
+    buffers_release(&view, 1);
+    return status == COG_OK ? Py_BuildValue("Id", radius_bits, beyond) : raise_error(&error);
+}
+
+/* link_cosines(offsets, entries and rows of both sides, a, b, pairs, buffer of cosines). */
+static PyObject *link_cosines(PyObject *self, PyObject *arguments) {
+    PyObject *offsets[2], *items[2], *numbers[3];
+    Py_ssize_t counts[2], pairs;
+    Py_buffer views[7] = {{0}};
+    cog_number_rows rows[2];
+    const cog_run_options run = {.threads = 1};
+    cog_error error = {0};
+    cog_status status = COG_OK;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOnOOnOOnO", &offsets[0], &items[0], &counts[0], &offsets[1],
+                          &items[1], &counts[1], &numbers[0], &numbers[1], &pairs, &numbers[2]))
+        return NULL;
+    bool good = take_rows(offsets[0], items[0], counts[0], views, &rows[0]) &&
+                take_rows(offsets[1], items[1], counts[1], views + 2, &rows[1]);
+    for (int i = 0; i < 3; i++)
+        good = good && buffer_of(numbers[i], pairs * 8, i == 2, "pairs", &views[4 + i]);
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS status =
+            cog_link_cosines(&rows[0], &rows[1], views[4].buf, views[5].buf, (size_t)pairs, &run,
+                             views[6].buf, &error);
+        Py_END_ALLOW_THREADS
+    }
+    buffers_release(views, 7);
+    if (!good)
+        return NULL;
+    return status == COG_OK ? Py_NewRef(Py_None) : raise_error(&error);
+}
+
 struct decide_job {
     struct job job;
     cog_link_neighbours sides[2];
@@ -276,27 +369,30 @@ static bool take_neighbours(PyObject *const objects[4], Py_ssize_t documents, Py
         if (!buffer_of(objects[i], (Py_ssize_t)at[documents] * 8, false, "neighbours", &views[i]))
             return false;
     *side =
-        (cog_link_neighbours){(uint64_t)documents, views[0].buf, at, views[2].buf, views[3].buf};
+        (cog_link_neighbours){(uint64_t)documents, views[0].buf, at, views[2].buf, views[3].buf, 0};
     return true;
 }
 
 /* link_decide(documents, lengths, offsets, rows and similarities of the first side, of the second,
- * options, run): table, report. */
+ * the cosine of neighbours that are not found, options, run): table, report. */
 static PyObject *link_decide(PyObject *self, PyObject *arguments) {
     PyObject *objects[2][4], *dictionary, *run, *result = NULL;
+    double beyond;
     Py_ssize_t documents[2];
     Py_buffer views[8] = {{0}};
     struct decide_job job = {.job = {.work = decide_work}};
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "nOOOOnOOOOO!O!", &documents[0], &objects[0][0],
+    if (!PyArg_ParseTuple(arguments, "nOOOOnOOOOdO!O!", &documents[0], &objects[0][0],
                           &objects[0][1], &objects[0][2], &objects[0][3], &documents[1],
-                          &objects[1][0], &objects[1][1], &objects[1][2], &objects[1][3],
+                          &objects[1][0], &objects[1][1], &objects[1][2], &objects[1][3], &beyond,
                           &PyDict_Type, &dictionary, &PyDict_Type, &run))
         return NULL;
     if (take_options(dictionary, &job.options) &&
         take_neighbours(objects[0], documents[0], views, &job.sides[0]) &&
-        take_neighbours(objects[1], documents[1], views + 4, &job.sides[1]))
+        take_neighbours(objects[1], documents[1], views + 4, &job.sides[1])) {
+        job.sides[0].beyond = job.sides[1].beyond = beyond;
         result = job_table(&job.job, job_run(&job.job, run, false), &job.stream);
+    }
     buffers_release(views, 8);
     return result;
 }
@@ -307,5 +403,9 @@ PyMethodDef link_batch_methods[] = {{"link_terms", link_terms, METH_VARARGS, NUL
                                     {"link_vectors", link_vectors, METH_VARARGS, NULL},
                                     {"link_plan", link_plan, METH_O, NULL},
                                     {"link_nearest", link_nearest, METH_VARARGS, NULL},
+                                    {"link_sign", link_sign, METH_VARARGS, NULL},
+                                    {"link_radius_rows", link_radius_rows, METH_O, NULL},
+                                    {"link_radius", link_radius, METH_VARARGS, NULL},
+                                    {"link_cosines", link_cosines, METH_VARARGS, NULL},
                                     {"link_decide", link_decide, METH_VARARGS, NULL},
                                     {0}};

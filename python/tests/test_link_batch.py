@@ -47,6 +47,28 @@ def packed(rows):
     return np.cumsum([0, *map(len, rows)]), np.concatenate([*rows, np.empty(0, np.int64)])
 
 
+def in_blocks(vectors, side, parts, **options):
+    """Query, distance, similarity and row of the nearest in each part of the other side."""
+    found = []
+    for block in range(parts):
+        table = link_batch.nearest(packed(vectors[side]), packed(vectors[1 - side][block::parts]), side, **options)
+        found += zip(table["query"], table["distance"], table["similarity"], table["row"] * parts + block, strict=True)
+    return found
+
+
+def within_radius(vectors, bits, tables, window, **options):
+    """All pairs within the radius, of both sides: what a window that holds all rows meets."""
+    options["bits"] = bits
+    signatures = [link_batch.sign(packed(own), **options) for own in vectors]
+    distance = np.bitwise_count(signatures[0][:, None] ^ signatures[1]).sum(2, dtype=int)
+    sample = link_batch.radius_rows(len(distance))
+    radius = link_batch.radius([np.bincount(distance[row], minlength=bits + 1) for row in sample], **options)
+    a, b = np.nonzero(distance <= radius.bits)
+    cosine = link_batch.cosines(*map(packed, vectors), a, b)
+    assert 1000 < len(a) < distance.size
+    return [list(zip(x, distance[a, b], cosine, y, strict=True)) for x, y in ((a, b), (b, a))], radius.beyond
+
+
 def by_steps(lexicon, sides, parts, **options):
     """The links, with every step on parts of the rows."""
     known = [of_parts(texts, lexicon, side, parts) for side, texts in enumerate(sides)]
@@ -58,15 +80,15 @@ def by_steps(lexicon, sides, parts, **options):
         made = [projector.vectors(side, packed(rows[at:at + 50]), mean)["entries"] for at in range(0, len(rows), 50)]
         vectors.append(np.concatenate(made))
         sizes.append(lengths)
-    plan = link_batch.plan(**options)
+    plan, beyond = link_batch.plan(**options), 0
+    if options["method"] == "window":
+        (found, beyond), plan = within_radius(vectors, **options), plan._replace(proposals=(10 ** 9, 10 ** 9))
+    else:
+        found = [in_blocks(vectors, side, parts, **options) for side in (0, 1)]
     neighbours = []
     for side in (0, 1):
-        other, found = vectors[1 - side], []
-        for block in range(parts):
-            table = link_batch.nearest(packed(vectors[side]), packed(other[block::parts]), side, **options)
-            found += zip(table["query"], table["distance"], table["similarity"], table["row"] * parts + block, strict=True)
         own = [[] for _ in vectors[side]]
-        for query, distance, similarity, row in found:
+        for query, distance, similarity, row in found[side]:
             own[query].append((distance, -similarity, row))
         if plan.proposals[side]:
             own = [[hit for hit in sorted(hits, key=lambda hit: (hit[0], hit[2]))[:plan.proposals[side]] if hit[1] < 0]
@@ -75,17 +97,20 @@ def by_steps(lexicon, sides, parts, **options):
         neighbours.append(link_batch.Neighbours(sizes[side], np.cumsum([0, *map(len, own)]),
                                                 [hit[2] for hits in own for hit in hits],
                                                 [-hit[1] for hits in own for hit in hits]))
-    return link_batch.decide(*neighbours, **options)
+    return link_batch.decide(*neighbours, beyond=beyond, **options)
 
 
 @pytest.mark.parametrize("parts, options", [
     (1, {"method": "exact"}), (4, {"method": "exact", "one_to_one": True}), (3, {"method": "flat", "bits": 256}),
     (2, {"method": "flat", "bits": 128, "calibrated": False, "threshold": 0.2}),
+    (2, {"method": "window", "bits": 256, "tables": 1, "window": 10 ** 6}),
     (2, {"method": "exact", "per_document": 40, "hub_neighbours": 0})])
 def test_steps_give_the_links_of_one_call(lexicon, sides, parts, options):
     names = {"per_document": "k"}
     whole = cognate.link(*sides, lexicon=lexicon,
-                         **{names.get(name, name): value for name, value in options.items() if name != "calibrated"})
+                         **{names.get(name, name): value for name, value in options.items()
+                            if name not in ("calibrated", "tables", "window")},
+                         knobs={name: value for name, value in options.items() if name in ("tables", "window")})
     steps = by_steps(lexicon, sides, parts, **options)
     assert len(whole) > 150
     for name in ("from", "to", "similarity", "score", "probability"):
@@ -121,7 +146,7 @@ def test_what_does_not_fit_is_refused(lexicon, sides):
         projector.vectors(0, packed([]), 0)
     with pytest.raises(ValueError, match="ends before it begins"):
         projector.lengths(0, (np.array([0, 4, 2]), np.zeros(2, np.int64)))
-    with pytest.raises(ValueError, match="methods exact and flat"):
+    with pytest.raises(ValueError, match="methods exact, flat and window"):
         link_batch.plan(method="lists")
     falling = packed([np.array([5 << 32, 4 << 32])])
     with pytest.raises(ValueError, match="queries: row 0 is no vector"):

@@ -1,25 +1,28 @@
 /* Batches: the public functions of cognate_batch.h that link two languages in steps: neighbours and
  * the decision. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/arrow_table.h"
 #include "api/number_rows.h"
 #include "base/arguments.h"
 #include "base/threads.h"
+#include "collection/row_signer.h"
 #include "jobs/link/link_block.h"
 #include "jobs/link/link_job.h"
 #include "jobs/link/link_options.h"
 #include "jobs/link/link_vectors.h"
+#include "join/pair_check.h"
 
 /* ---- Neighbours ------------------------------------------------------------------------------ */
 
 static cog_status take_search(const cog_link_options *options, struct link_search *search,
                               cog_error *error) {
     TRY(link_options_check(options, error));
-    if (!link_block_has_method(options->method))
+    if (!link_block_has_method(options->method) && options->method != COG_METHOD_WINDOW)
         return error_about(error, COG_ERR_USAGE, "method",
-                           "links in steps are found by the methods exact and flat");
+                           "links in steps are found by the methods exact, flat and window");
     *search = (struct link_search){.method = options->method, .options = options};
     link_options_wanted(options, search->wanted);
     return COG_OK;
@@ -97,6 +100,9 @@ cog_status cog_link_nearest(const cog_number_rows *queries, const cog_number_row
     TRY(number_rows_check(queries, "queries", error));
     TRY(number_rows_check(rows, "rows", error));
     TRY(take_search(options, &search, error));
+    if (!link_block_has_method(options->method))
+        return error_about(error, COG_ERR_USAGE, "method",
+                           "blocks are compared by the methods exact and flat");
     cog_status status = take_vectors(queries, "queries", &blocks[0], error);
     THEN(status, take_vectors(rows, "rows", &blocks[1], error));
     if (status == COG_OK) {
@@ -111,6 +117,103 @@ cog_status cog_link_nearest(const cog_number_rows *queries, const cog_number_row
     match_list_free(&hits);
     sparse_matrix_free(&blocks[0]);
     sparse_matrix_free(&blocks[1]);
+    return status;
+}
+
+/* ---- The method window ----------------------------------------------------------------------- */
+
+cog_status cog_link_sign(const cog_number_rows *vectors, const cog_link_options *options,
+                         const cog_run_options *run, uint8_t *signatures, cog_error *error) {
+    struct sparse_matrix matrix = {0};
+    struct signature_options made;
+    struct signatures_view view = {0};
+    TRY(number_rows_check(vectors, "vectors", error));
+    TRY(link_options_check(options, error));
+    if (vectors->count == 0)
+        return COG_OK;
+    TRY(check_given(signatures, "signatures", error));
+    signature_options_init(&made, SIGNATURE_RP);
+    made.bits = options->bits;
+    cog_status status = take_vectors(vectors, "vectors", &matrix, error);
+    THEN(status,
+         vector_sign(&(struct signable_rows){.matrix = &matrix, .count = matrix.rows}, &made,
+                     threads_resolve(run ? run->threads : 0), &view, NULL, 0, error));
+    for (size_t row = 0; row < vectors->count && status == COG_OK; row++)
+        memcpy(signatures + row * (made.bits / 8), signature_row(&view, row), made.bits / 8);
+    free((void *)view.data);
+    sparse_matrix_free(&matrix);
+    return status;
+}
+
+size_t cog_link_radius_rows(uint64_t documents, uint32_t rows[COG_LINK_RADIUS_ROWS]) {
+    _Static_assert((int)COG_LINK_RADIUS_ROWS == (int)LINK_RADIUS_ROWS, "one sample");
+    return rows && documents <= UINT32_MAX ? link_radius_rows((size_t)documents, rows) : 0;
+}
+
+cog_status cog_link_radius(const uint64_t *distances, size_t count, const cog_link_options *options,
+                           uint32_t *radius_bits, double *beyond, cog_error *error) {
+    struct link_search search;
+    size_t *histogram;
+    TRY(check_given(radius_bits, "radius", error));
+    TRY(check_given(beyond, "beyond", error));
+    TRY(take_search(options, &search, error));
+    if (count)
+        TRY(check_given(distances, "distances", error));
+    TAKE_ZEROED(histogram, (size_t)options->bits + 1, "distances", error);
+    for (size_t row = 0; row < count; row++) {
+        uint64_t left = LINK_RADIUS_NEAREST * link_proposals(&search, 0);
+        for (uint32_t d = 0; d <= options->bits && left; d++) {
+            const uint64_t own = distances[row * ((size_t)options->bits + 1) + d];
+            histogram[d] += own < left ? own : left;
+            left -= own < left ? own : left;
+        }
+    }
+    *radius_bits = link_radius_of(histogram, count, &search, options->bits);
+    *beyond = hamming_cosine(*radius_bits, options->bits);
+    free(histogram);
+    return COG_OK;
+}
+
+static cog_status take_pairs(const cog_number_rows *first, const cog_number_rows *second,
+                             const int64_t *a, const int64_t *b, size_t count,
+                             struct match_list *pairs, cog_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        if (a[i] < 0 || (size_t)a[i] >= first->count || b[i] < 0 || (size_t)b[i] >= second->count)
+            return error_set(error, COG_ERR_USAGE, "pair %zu has a row that is not there", i);
+        TRY(match_list_add(pairs, (struct match){.a = (uint32_t)a[i], .b = (uint32_t)b[i]}, error));
+    }
+    return COG_OK;
+}
+
+cog_status cog_link_cosines(const cog_number_rows *first, const cog_number_rows *second,
+                            const int64_t *a, const int64_t *b, size_t count,
+                            const cog_run_options *run, double *cosines, cog_error *error) {
+    struct sparse_matrix matrices[2] = {{0}};
+    struct match_list pairs = {0};
+    TRY(number_rows_check(first, "first", error));
+    TRY(number_rows_check(second, "second", error));
+    if (count == 0)
+        return COG_OK;
+    TRY(check_given(a, "a", error));
+    TRY(check_given(b, "b", error));
+    TRY(check_given(cosines, "cosines", error));
+    cog_status status = take_vectors(first, "first", &matrices[0], error);
+    THEN(status, take_vectors(second, "second", &matrices[1], error));
+    THEN(status, take_pairs(first, second, a, b, count, &pairs, error));
+    if (status == COG_OK) {
+        const struct pair_check check = {.vectors = {&matrices[0], &matrices[1]},
+                                         .threshold = -INFINITY, /* keeps all */
+                                         .threads = run ? run->threads : 0};
+        matrices[0].column_count = matrices[1].column_count =
+            matrices[0].column_count > matrices[1].column_count ? matrices[0].column_count
+                                                                : matrices[1].column_count;
+        status = pair_check_run(&check, &pairs, error);
+    }
+    for (size_t i = 0; i < count && status == COG_OK; i++)
+        cosines[i] = (double)pairs.items[i].similarity;
+    match_list_free(&pairs);
+    sparse_matrix_free(&matrices[0]);
+    sparse_matrix_free(&matrices[1]);
     return status;
 }
 
@@ -209,6 +312,7 @@ cog_status cog_link_decide(const cog_link_neighbours *from, const cog_link_neigh
         status = take_lengths(sides[side], &lengths[side], error);
         candidates.lengths[side] = lengths[side];
     }
+    candidates.beyond = (float)from->beyond;
     THEN(status, links_choose(&links, &candidates, options, job.threads, job.report, error));
     THEN(status, export_links(&links, stream, error));
     link_candidates_free(&candidates);

@@ -70,7 +70,7 @@ def decide(stages: Stages, documents: Documents, rule: _sets.Rule, keep: str, gr
     stages.note(keys=keys.rows, pairs_sharing_keys=expected)
     if grouping == "connected":
         partners = job.connected()
-    elif expected <= max(pairs_at_once, _PAIRS_PER_KEY * keys.rows if pairs_at_once else 0):
+    elif expected <= pairs_of_a_block(pairs_at_once, keys.rows):
         partners = job.at_once()
     else:
         partners = job.in_blocks(max(pairs_at_once // _BLOCK_PART, _BLOCK_PAIRS_LEAST))
@@ -163,9 +163,8 @@ class _Join:
             number = str(self.rounds)
             sharing = self._sharing(f"sharing-{number}", rest, done)
             pairs = sum(sharing.values())
-            if before - pairs < max(_WORTH * most_pairs, before / _WORTH_PART):
-                most_pairs *= _GROWTH
-            end, before = self._end(sharing, done, most_pairs), pairs
+            most_pairs = grown(most_pairs, before, pairs)
+            end, before = block_end(sharing, self._width(done), done, total, most_pairs), pairs
             inside = rest.table.filter(f"rank < {end}")
             near = self._near(f"inside-{number}", inside, [rest], end=end)
             gone = self._solve(f"partners-{number}", near, done, end - done, "representative")
@@ -176,7 +175,7 @@ class _Join:
                 later = rest.table.filter(f"rank >= {end}").withColumn(
                     "flags", f.expr(f"(flags & {_sets.OWN_FLAGS}) | 1"))
                 reached = self._near(f"later-{number}", stays.unionByName(later), [rest, gone], True, end=end)
-                first = self._first(f"removed-{number}", reached)
+                first = first_partners(self.stages, f"removed-{number}", reached)
                 parts.append(first)
                 rest = self._without(f"rest-{number}", rest, first, end)
             done = end
@@ -184,7 +183,7 @@ class _Join:
         return self.stages.table("partners", lambda: _sets._union([part.table for part in parts]), parts)
 
     def _width(self, done: int) -> int:
-        return max(1, -(-(self.ranks.rows - done) // _STEPS))
+        return step_width(self.ranks.rows - done)
 
     def _sharing(self, name: str, rest: Stage, done: int) -> dict[int, int]:
         """How many pairs of rows that share a key end in each step of ranks from ``done`` on."""
@@ -196,29 +195,46 @@ class _Join:
             f.sum("earlier").alias("pairs")), [rest], done=done)
         return {row["step"]: row["pairs"] for row in steps.table.collect()}
 
-    def _end(self, sharing: dict[int, int], done: int, most_pairs: int) -> int:
-        """Where a block that begins at rank ``done`` ends: before the step with too many pairs, after one step at least."""
-        pairs = 0
-        for step in sorted(sharing):
-            pairs += sharing[step]
-            if pairs > most_pairs:
-                return min(self.ranks.rows, done + max(1, step) * self._width(done))
-        return self.ranks.rows
-
     def _without(self, name: str, rest: Stage, gone: Stage, end: int) -> Stage:
         return self.stages.table(name, lambda: rest.table.filter(f"rank >= {end}").join(
             gone.table.select("rank"), "rank", "left_anti"), [rest, gone], end=end)
 
-    def _first(self, name: str, near: Stage) -> Stage:
-        """The first representative that each later document is near."""
-        from pyspark.sql import functions as f
-        return self.stages.table(name, lambda: near.table.groupBy(f.col("b").alias("rank")).agg(
-            f.min(f.struct("a", "similarity")).alias("first")).selectExpr(
-            "rank", "first.a as partner", "cast(cast(first.similarity as float) as double) as similarity"), [near])
-
     def _solve(self, name: str, near: Stage, begin: int, count: int, grouping: str) -> Stage:
         return self.stages.table(name, lambda: map_partitions(near.table.coalesce(1), _solve, _PARTNERS, begin, count,
                                                               grouping), [near], grouping=grouping)
+
+
+def step_width(ranks: int) -> int:
+    """How many ranks a step has: blocks end between steps."""
+    return max(1, -(-ranks // _STEPS))
+
+
+def grown(most_pairs: int, before: float, pairs: int) -> int:
+    """The pairs of the next block: more, if the last round rid the rest of too few pairs that share keys."""
+    return most_pairs * _GROWTH if before - pairs < max(_WORTH * most_pairs, before / _WORTH_PART) else most_pairs
+
+
+def block_end(sharing: dict[int, int], width: int, done: int, total: int, most_pairs: int) -> int:
+    """Where a block that begins at rank ``done`` ends: before the step with too many pairs, after one step at least."""
+    pairs = 0
+    for step in sorted(sharing):
+        pairs += sharing[step]
+        if pairs > most_pairs:
+            return min(total, done + max(1, step) * width)
+    return total
+
+
+def first_partners(stages: Stages, name: str, near: Stage) -> Stage:
+    """The first representative (a) that each later document (b) is near: rank, partner, similarity."""
+    from pyspark.sql import functions as f
+    return stages.table(name, lambda: near.table.groupBy(f.col("b").alias("rank")).agg(
+        f.min(f.struct("a", "similarity")).alias("first")).selectExpr(
+        "rank", "first.a as partner", "cast(cast(first.similarity as float) as double) as similarity"), [near])
+
+
+def pairs_of_a_block(pairs_at_once: int, keys: int) -> int:
+    """How many pairs of rows may share a key in a join that is made at once."""
+    return max(pairs_at_once, _PAIRS_PER_KEY * keys if pairs_at_once else 0)
 
 
 def _solve(batches: Iterator[pyarrow.RecordBatch], begin: int, count: int,

@@ -6,7 +6,7 @@ from typing import Any, Literal, Unpack
 
 from .._inputs import LinkRule, TermOptions, WeightOptions
 from .._lexicon import Lexicon
-from . import _dedup, _link, _one_task, _sets, signatures
+from . import _against, _dedup, _link, _one_task, _sets, signatures
 from ._frames import Documents, numbered
 from ._stages import Stage, Stages
 
@@ -53,7 +53,8 @@ class LinkJobOptions(LinkRule, total=False):
     data: str
     progress: Progress
     report: dict[str, Any]
-    block_rows: int  #: of a side that are compared with a block of the other in one task
+    block_rows: int  #: of a side that are compared with a block of the other in one task (default: 64 MB of vectors)
+    knobs: Mapping[str, int]  #: of the method window: tables, window, shared_window
     partitions: int  #: of a shuffle (default: spark.sql.shuffle.partitions)
 
 
@@ -63,7 +64,7 @@ class PairOptions(JobOptions, CosineOptions, total=False):
 
 _TERMS = TermOptions.__annotations__.keys()
 _COSINE = {*CosineOptions.__annotations__, *WeightOptions.__annotations__}
-_LINK = {*LinkRule.__annotations__, "block_rows", "partitions"}
+_LINK = {*LinkRule.__annotations__, "block_rows", "knobs", "partitions"}
 _BOTH = {*JobOptions.__annotations__, *_TERMS}
 
 
@@ -116,25 +117,47 @@ def _decide(df: Any, text: str, id: str, threshold: float, measure: str, keep: s
     return stages, documents, decision, gone
 
 
-def dedup(df: Any, text: str = "text", id: str = "id", *, threshold: float = 0.8,
+def _remove_against(df: Any, against: Any, text: str, id: str, threshold: float, measure: str,
+                    options: SparkOptions) -> tuple[Stages, Documents, Stage]:
+    stages = _begin(df.sparkSession, options, SparkOptions.__annotations__)
+    documents, reference = (Documents(frame, text, id, options.get("order"), options.get("lang", "lang"), None,
+                                      options.get("data")) for frame in (df, against))
+    gone = _against.removed(stages, documents, reference, _rule(threshold, measure, options),
+                            options.get("pairs_at_once", _dedup.PAIRS_AT_ONCE),
+                            options.get("members_at_once", _one_task.MEMBERS_AT_ONCE))
+    return stages, documents, gone
+
+
+def dedup(df: Any, text: str = "text", id: str = "id", *, against: Any = None, threshold: float = 0.8,
           measure: Literal["jaccard", "containment"] = "jaccard", keep: str = "longest",
           grouping: Literal["representative", "connected"] = "representative", **options: Unpack[SparkOptions]) -> Any:
     """The rows that stay, with all their columns; rows without a text go. As cognate.dedup decides.
 
-    ``keep`` is longest, first, last, or field:NAME (the greatest value of a column) or field:NAME:min.
+    ``keep`` is longest, first, last, or field:NAME (the greatest value of a column) or field:NAME:min. With ``against``, a
+    DataFrame with the same columns of ids and texts, rows go that are near one of it, and no others.
     """
-    stages, documents, _, gone = _decide(df, text, id, threshold, measure, keep, grouping, options)
+    if against is not None:
+        stages, documents, gone = _remove_against(df, against, text, id, threshold, measure, options)
+    else:
+        stages, documents, _, gone = _decide(df, text, id, threshold, measure, keep, grouping, options)
     _finish(stages, options)
     return documents.rows_without(gone.table)
 
 
-def clusters(df: Any, text: str = "text", id: str = "id", *, threshold: float = 0.8,
+def clusters(df: Any, text: str = "text", id: str = "id", *, against: Any = None, threshold: float = 0.8,
              measure: Literal["jaccard", "containment"] = "jaccard", keep: str = "longest",
              grouping: Literal["representative", "connected"] = "representative",
              **options: Unpack[SparkOptions]) -> Any:
-    """Clusters of two documents or more: cluster, id, representative, similarity, kept."""
-    stages, _, decision, gone = _decide(df, text, id, threshold, measure, keep, grouping, options)
-    table = _dedup.cluster_table(stages, decision, gone)
+    """Clusters of two documents or more: cluster, id, representative, similarity, kept.
+
+    With ``against``, what goes, grouped by the representative: the first row of that DataFrame that it is near.
+    """
+    if against is not None:
+        stages, _, gone = _remove_against(df, against, text, id, threshold, measure, options)
+        table = _against.cluster_table(gone)
+    else:
+        stages, _, decision, gone = _decide(df, text, id, threshold, measure, keep, grouping, options)
+        table = _dedup.cluster_table(stages, decision, gone)
     _finish(stages, options)
     return table.select("cluster", "id", "representative", "similarity", "kept")
 
@@ -166,7 +189,7 @@ def pairs(a: Any, against: Any = None, text: str = "text", id: str = "id", *, th
 
 def link(de: Any, en: Any, text: str = "text", id: str = "id", *, lexicon: Lexicon | str, one_to_one: bool = False,
          precision: float | None = None, threshold: float | None = None, k: int | None = None,
-         method: Literal["exact", "flat"] = "exact", **options: Unpack[LinkJobOptions]) -> Any:
+         method: Literal["exact", "flat", "window"] = "exact", **options: Unpack[LinkJobOptions]) -> Any:
     """The partner of each document of ``de`` among those of ``en``: from, to (ids), similarity, score, probability.
 
     As `cognate.link` by the same method finds and decides them. ``de`` has the source language of the lexicon, which is a

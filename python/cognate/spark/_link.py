@@ -2,15 +2,15 @@
 
 The stages, from documents with their rows (places in the order of the input): terms of both sides, with statistics,
 unknown words and languages that merge; the mean lengths of the rows, added in the order of the input; vectors over the
-terms of the target language; the nearest rows of the other side, for both sides, by brute force between blocks of rows;
-the decision, which one task makes from the neighbours of all documents. Every number is that of one machine.
+terms of the target language; the nearest rows of the other side, for both sides, by brute force between blocks of rows or
+by windows (`_link_windows.py`); the decision, which one task makes from the neighbours of all documents. Every number is that of one machine.
 """
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .. import link_batch
 from .._inputs import LinkRule
 from .._lexicon import Lexicon
 from ..batch import Statistics
+from . import _link_windows
 from ._arrow import Array, batch_of, lists, map_batches, map_partitions, numbers, packed, run_starts, runs
 from ._frames import Documents
 from ._rows import documents_in
@@ -28,9 +29,10 @@ from .signatures import merge_statistics
 if TYPE_CHECKING:
     import pyarrow
 
-Method = Literal["exact", "flat"]
-#: Rows of a block: every block of one side meets every block of the other.
-BLOCK_ROWS = 10_000
+Method = Literal["exact", "flat", "window"]
+#: Bytes of the vectors of a block: every block of one side meets every block of the other, so that a vector travels as
+#: often as the other side has blocks. One machine reads blocks of this size.
+_BLOCK_BYTES = 64 << 20
 #: Weighted terms below which the links of a document are weak, as on one machine.
 _SHORT_TERMS = 5
 _PROJECTION = ("source_given_target", "keep_unknown", "linkers", "k1", "b")
@@ -43,7 +45,7 @@ class Settings(NamedTuple):
     """What decides the links, in addition to the data."""
     options: dict[str, Any]  #: of the C library
     lexicon: Lexicon
-    block_rows: int = BLOCK_ROWS
+    block_rows: int | None = None  #: of exact and flat; None: by the bytes of the vectors
     partitions: int | None = None
 
     def projection(self) -> dict[str, Any]:
@@ -52,18 +54,20 @@ class Settings(NamedTuple):
 
 def settings_of(lexicon: Any, *, one_to_one: bool = False, precision: float | None = None,
                 threshold: float | None = None, k: int | None = None, method: str = "exact",
-                block_rows: int = BLOCK_ROWS, partitions: int | None = None,
+                block_rows: int | None = None, partitions: int | None = None, knobs: Mapping[str, int] | None = None,
                 **options: Unpack[LinkRule]) -> Settings:
     """The settings, checked. The lexicon may be a path."""
-    if method not in ("exact", "flat"):
-        raise ValueError(f"method {method!r}: on a cluster links are found by the methods exact and flat")
+    if method not in get_args(Method):
+        raise ValueError(f"method {method!r}: on a cluster links are found by the methods {', '.join(get_args(Method))}")
+    if unknown := {*(knobs or {})} - ({*_link_windows.KNOBS} if method == "window" else set()):
+        raise ValueError(f"method {method} has no {sorted(unknown)[0]!r}: leave it out")
     if sum(rule is not None for rule in (precision, threshold)) > 1 or (k is not None and precision is not None):
         raise ValueError("links are kept by one rule: precision, threshold, or the k best of each document")
     given: dict[str, Any] = {"one_to_one": one_to_one, "precision": precision, "threshold": threshold,
                              "per_document": k, "calibrated": None if threshold is None else False, "method": method,
-                             **options}
+                             **(knobs or {}), **options}
     own = {name: value for name, value in given.items() if value is not None}
-    if block_rows < 1:
+    if block_rows is not None and block_rows < 1:
         raise ValueError(f"blocks of {block_rows} rows: give 1 or more")
     link_batch.plan(**own)
     return Settings(own, lexicon if isinstance(lexicon, Lexicon) else Lexicon.open(lexicon), block_rows, partitions)
@@ -234,8 +238,9 @@ def make_vectors(stages: Stages, terms: Stage, knowledge: Knowledge, means: dict
     def make() -> Any:
         return map_batches(terms.table.filter(_BAGS).select("side", "row", "terms"), _vectors,
                            "side int, row long, length double, vector binary", knowledge, means)
-    return stages.table("link-vectors", make, [terms], {"short": f"count_if(octet_length(vector) < {8 * _SHORT_TERMS})"},
-                        **knowledge.options)
+    measures = {"short": f"count_if(octet_length(vector) < {8 * _SHORT_TERMS})",
+                **{f"bytes_{side}": f"coalesce(sum(if(side = {side}, octet_length(vector), 0)), 0)" for side in (0, 1)}}
+    return stages.table("link-vectors", make, [terms], measures, **knowledge.options)
 
 
 def _vectors(rows: pyarrow.RecordBatch, knowledge: Knowledge, means: dict[int, float]) -> Any:
@@ -252,17 +257,42 @@ def _vectors(rows: pyarrow.RecordBatch, knowledge: Knowledge, means: dict[int, f
 # ---- Neighbours ------------------------------------------------------------------------------------------------------
 
 #: Hits travel as bytes, those of a row together: Spark moves bytes many times as fast as rows of numbers.
-_HIT = np.dtype([("similarity", "<f8"), ("row", "<i8"), ("distance", "<i4")])
+HIT = np.dtype([("similarity", "<f8"), ("row", "<i8"), ("distance", "<i4")])
 _FOUND = "side int, row long, hits binary"
+_ALL = 1 << 62  # proposals: all that are there
 
 
-def find_neighbours(stages: Stages, vectors: Stage, rows: tuple[int, int], settings: Settings) -> Stage:
-    """The nearest rows of the other side of each row: side, row, hits (the nearest first)."""
+class Neighbours(NamedTuple):
+    """Rows with their nearest of the other side: side, row, hits (the nearest first)."""
+    found: Stage
+    beyond: float = 0  #: the cosine that neighbours which are not found are taken to have
+
+
+def find_neighbours(stages: Stages, vectors: Stage, rows: tuple[int, int], settings: Settings) -> Neighbours:
+    """The nearest rows of the other side of each row."""
     options = {name: value for name, value in settings.options.items() if name not in _PROJECTION}
+    partitions = settings.partitions or int(stages.spark.conf.get("spark.sql.shuffle.partitions"))
+    if options["method"] == "window":
+        return _by_windows(stages, vectors, rows, options, partitions)
+    return _by_blocks(stages, vectors, rows, options, _blocks(vectors, rows, settings.block_rows, partitions), partitions)
+
+
+def _by_windows(stages: Stages, vectors: Stage, rows: tuple[int, int], options: dict[str, Any],
+                partitions: int) -> Neighbours:
+    proposed = _link_windows.find(stages, vectors, rows, options, partitions)
+    plan = link_batch.plan(**options)._replace(proposals=(_ALL, _ALL))
+
+    def make() -> Any:
+        hits = _link_windows.cosines(vectors, proposed, _FOUND, partitions)
+        return map_partitions(hits.repartition(partitions, "side", "row").sortWithinPartitions("side", "row"), _best,
+                              _FOUND, plan)
+    return Neighbours(stages.table("link-neighbours", make, [vectors, proposed.pairs], plan=list(plan)), proposed.beyond)
+
+
+def _by_blocks(stages: Stages, vectors: Stage, rows: tuple[int, int], options: dict[str, Any], blocks: tuple[int, int],
+               partitions: int) -> Neighbours:
     searched = {name: value for name, value in options.items() if name in ("method", "bits")}
     plan = link_batch.plan(**options)
-    blocks = tuple(blocks_of(count, settings.block_rows) for count in rows)
-    partitions = settings.partitions or int(stages.spark.conf.get("spark.sql.shuffle.partitions"))
 
     def make() -> Any:
         cells = map_batches(vectors.table.drop("length"), _place, "cell int, side int, row long, vector binary", blocks)
@@ -273,7 +303,19 @@ def find_neighbours(stages: Stages, vectors: Stage, rows: tuple[int, int], setti
             found = found.repartition(partitions, "side", "row").sortWithinPartitions("side", "row")
         return map_partitions(found, _best, _FOUND, plan)
     stages.note(comparisons=rows[0] * rows[1], cells=blocks[0] * blocks[1])
-    return stages.table("link-neighbours", make, [vectors], plan=list(plan), blocks=list(blocks), **searched)
+    return Neighbours(stages.table("link-neighbours", make, [vectors], plan=list(plan), blocks=list(blocks), **searched))
+
+
+def _blocks(vectors: Stage, rows: tuple[int, int], block_rows: int | None, partitions: int) -> tuple[int, int]:
+    """Blocks of both sides: as few as memory allows, but a cell for each partition if there are rows for it."""
+    if block_rows is not None:
+        return blocks_of(rows[0], block_rows), blocks_of(rows[1], block_rows)
+    size = [max(1, int(vectors.facts[f"bytes_{side}"])) for side in (0, 1)]
+    blocks = [-(-size[side] // _BLOCK_BYTES) for side in (0, 1)]
+    while blocks[0] * blocks[1] < min(partitions, rows[0] * rows[1]):
+        larger = 0 if size[0] / blocks[0] > size[1] / blocks[1] else 1
+        blocks[larger] += 1
+    return blocks[0], blocks[1]
 
 
 def _place(rows: pyarrow.RecordBatch, blocks: tuple[int, int]) -> Any:
@@ -304,18 +346,18 @@ def _nearest_in(cell: pyarrow.Table, options: dict[str, Any]) -> Iterator[pyarro
     rows = [numbers(half, "row") for half in halves]
     for side in (0, 1):
         found = link_batch.nearest(vectors[side], vectors[1 - side], side, threads=1, **options)
-        hits = np.empty(len(found), _HIT)
+        hits = np.empty(len(found), HIT)
         hits["row"], hits["distance"] = rows[1 - side][found["row"]], found["distance"]
         hits["similarity"] = found["similarity"]
         if len(hits):
-            yield _packed_hits(side, rows[side], found["query"], hits)
+            yield packed_hits(side, rows[side], found["query"], hits)
 
 
-def _packed_hits(side: int, rows: Array, query: Array, hits: Array) -> pyarrow.RecordBatch:
+def packed_hits(side: int, rows: Array, query: Array, hits: Array) -> pyarrow.RecordBatch:
     """A row for each query that has hits. Hits come by query, which are places in ``rows``."""
     import pyarrow
     starts = np.flatnonzero(np.diff(query, prepend=-1))
-    ends = np.append(starts, len(hits)).astype(np.int64) * _HIT.itemsize
+    ends = np.append(starts, len(hits)).astype(np.int64) * HIT.itemsize
     data = pyarrow.Array.from_buffers(pyarrow.large_binary(), len(starts), [None, pyarrow.py_buffer(ends),
                                                                             pyarrow.py_buffer(hits.tobytes())])
     return batch_of(side=np.full(len(starts), side, np.int32), row=rows[query[starts]],
@@ -333,7 +375,7 @@ def _best(batches: Iterator[pyarrow.RecordBatch], plan: link_batch.Plan) -> Iter
             own = np.flatnonzero((side == number)[run])
             chosen, group = _first(hits[own], run[own], plan.neighbours[number], plan.proposals[number])
             if len(chosen):
-                yield _packed_hits(number, row, group, chosen)
+                yield packed_hits(number, row, group, chosen)
 
 
 def _first(hits: Array, group: Array, most: int, proposals: int) -> tuple[Array, Array]:
@@ -360,8 +402,8 @@ def _unpacked(table: pyarrow.Table) -> tuple[Array, Array]:
         column = pyarrow.concat_arrays(column.chunks)
     _, offsets, data = column.buffers()
     ends = np.frombuffer(offsets, np.int64)[column.offset:column.offset + len(column) + 1]
-    hits = np.frombuffer(data, np.uint8)[int(ends[0]):int(ends[-1])].view(_HIT)
-    return hits, np.diff(ends) // _HIT.itemsize
+    hits = np.frombuffer(data, np.uint8)[int(ends[0]):int(ends[-1])].view(HIT)
+    return hits, np.diff(ends) // HIT.itemsize
 
 
 # ---- The decision ----------------------------------------------------------------------------------------------------
@@ -370,23 +412,23 @@ def _unpacked(table: pyarrow.Table) -> tuple[Array, Array]:
 _LINKS = "place long, `from` long, `to` long, similarity double, score double, probability double"
 
 
-def decide(stages: Stages, vectors: Stage, neighbours: Stage, settings: Settings) -> Stage:
+def decide(stages: Stages, vectors: Stage, neighbours: Neighbours, settings: Settings) -> Stage:
     """The links of rows: place, from, to, similarity, score, probability. One task decides."""
     options = {name: value for name, value in settings.options.items() if name not in _PROJECTION}
 
     def make() -> Any:
         lengths = vectors.table.selectExpr("side", "row", "length", "cast(null as binary) as hits")
-        found = neighbours.table.selectExpr("side", "row", "cast(null as double) as length", "hits")
+        found = neighbours.found.table.selectExpr("side", "row", "cast(null as double) as length", "hits")
         together = lengths.union(found).repartition(1).sortWithinPartitions("side", "row")
-        return map_partitions(together, _decide, _LINKS + ", report string", options)
-    stage = stages.table("link-decision", make, [vectors, neighbours], {"report": "max(report)"}, **options)
+        return map_partitions(together, _decide, _LINKS + ", report string", neighbours.beyond, options)
+    stage = stages.table("link-decision", make, [vectors, neighbours.found], {"report": "max(report)"}, **options)
     report = json.loads(stage.facts["report"] or "{}")
     stages.note(**{name: report[name] for name in _DECIDED if name in report},
                 **({"notices": report["notices"]} if report.get("notices") else {}))
     return Stage(stage.table.filter("report is null").drop("report"), stage.hash, stage.facts)
 
 
-def _decide(batches: Iterator[pyarrow.RecordBatch], options: dict[str, Any]) -> Iterator[pyarrow.Table]:
+def _decide(batches: Iterator[pyarrow.RecordBatch], beyond: float, options: dict[str, Any]) -> Iterator[pyarrow.Table]:
     """A row with the length of each document, and one with its hits, if it has any. Rows may have gaps: for the library
     documents are numbered on from 0."""
     import pyarrow
@@ -401,12 +443,12 @@ def _decide(batches: Iterator[pyarrow.RecordBatch], options: dict[str, Any]) -> 
     sides = []
     for side, half in enumerate(halves):
         own = half.filter(half["hits"].is_valid())
-        found, lengths = _unpacked(own) if own.num_rows else (np.empty(0, _HIT), np.empty(0, np.int64))
+        found, lengths = _unpacked(own) if own.num_rows else (np.empty(0, HIT), np.empty(0, np.int64))
         counts = np.zeros(len(known[side]), np.int64)
         counts[np.searchsorted(known[side], numbers(own, "row"))] = lengths
         sides.append(link_batch.Neighbours(numbers(documents[side], "length"), np.concatenate(([0], np.cumsum(counts))),
                                            np.searchsorted(known[1 - side], found["row"]), found["similarity"]))
-    made = link_batch.decide(*sides, threads=1, **options)
+    made = link_batch.decide(*sides, beyond=beyond, threads=1, **options)
     links = {"place": np.arange(len(made)), "from": known[0][made["from"]], "to": known[1][made["to"]]}
     links.update({name: made[name] for name in ("similarity", "score", "probability")})
     yield pyarrow.table({**links, "report": pyarrow.nulls(len(made), pyarrow.string())})

@@ -52,11 +52,11 @@ def decide(stages: Stages, sets: Stage, documents: Documents, rule: _sets.Rule, 
                               rule.threshold, rule.measure, keep.partition(":")[0], grouping)
     stage = stages.table("decision", make, [sets], {"counts": "max(counts)"}, threshold=rule.threshold,
                          measure=rule.measure, keep=keep, grouping=grouping)
-    counts = _counts_of(stage)
+    counts = counts_of(stage)
     if counts is None:
         return None
     stages.note(distinct_documents=counts.distinct, rounds=1)
-    _note(stages, counts)
+    note(stages, counts)
     return Stage(stage.table.filter("counts is null"), stage.hash, {**stage.facts, "removed": counts.removed})
 
 
@@ -127,10 +127,10 @@ def pairs(stages: Stages, sets: list[Stage], rule: _sets.Rule) -> Any:
         return map_partitions(together, _pairs, f"a {kind}, b {kind}, similarity double, a_rank long, b_rank long, "
                               "counts array<long>", rule.threshold, rule.measure, len(sets) == 2)
     stage = stages.table("pairs", make, sets, {"counts": "max(counts)"}, threshold=rule.threshold, measure=rule.measure)
-    counts = _counts_of(stage)
+    counts = counts_of(stage)
     if counts is None:
         return None
-    _note(stages, counts)
+    note(stages, counts)
     return stage.table.filter("counts is null").drop("counts")
 
 
@@ -140,7 +140,7 @@ def fits(sets: list[Stage], members_at_once: int) -> bool:
     return len(kinds) == 1 and 0 < sum(stage.facts["members"] for stage in sets) <= members_at_once
 
 
-def _counts_of(stage: Stage) -> Counts | None:
+def counts_of(stage: Stage) -> Counts | None:
     counts = Counts(*(stage.facts["counts"] or ()))
     if counts.double:
         row = stage.table.filter("counts is not null").head()
@@ -149,7 +149,7 @@ def _counts_of(stage: Stage) -> Counts | None:
     return None if counts.candidates == _TOO_MANY else counts
 
 
-def _note(stages: Stages, counts: Counts) -> None:
+def note(stages: Stages, counts: Counts) -> None:
     stages.note(keys=counts.keys, pairs_sharing_keys=counts.sharing, candidates=counts.candidates, pairs=counts.pairs)
 
 
@@ -158,14 +158,14 @@ def _note(stages: Stages, counts: Counts) -> None:
 def _decide(batches: Iterator[pyarrow.RecordBatch], threshold: float, measure: Any, keep: str,
             grouping: Any) -> Iterator[pyarrow.Table]:
     """Rows come in the order of the input."""
-    rows = _table_of(batches)
+    rows = table_of(batches)
     if rows is None:
         return
-    if double := _double_ids(rows):
+    if double := double_ids(rows):
         yield _members(rows, _Members.none(), Counts(double[0]), double[1:])
         return
     leader, ranked = _ranked(rows, keep, np.diff(lists(rows, "terms")[0]) if measure == "containment" else None)
-    sets = _Sets(rows, [ranked], measure)
+    sets = Sets(rows, [ranked], measure)
     rows = rows.drop_columns(["terms", "words"])
     near, counts = sets.near(threshold)
     counts = counts._replace(distinct=len(ranked))
@@ -179,10 +179,10 @@ def _decide(batches: Iterator[pyarrow.RecordBatch], threshold: float, measure: A
 def _order(batches: Iterator[pyarrow.RecordBatch], measure: Any, keep: str) -> Iterator[pyarrow.Table]:
     """Rows come in the order of the input, with the sizes of their sets. If ids repeat, one row has two of them."""
     import pyarrow
-    rows = _table_of(batches)
+    rows = table_of(batches)
     if rows is None:
         return
-    double = _double_ids(rows)
+    double = double_ids(rows)
     leader, ranked = _ranked(rows, keep, numbers(rows, "terms") if measure == "containment" else None)
     rank = np.full(rows.num_rows, -1)
     rank[ranked] = np.arange(len(ranked))
@@ -198,14 +198,14 @@ def _order(batches: Iterator[pyarrow.RecordBatch], measure: Any, keep: str) -> I
 def _ranked(rows: pyarrow.Table, keep: str, size: Array | None) -> tuple[Array, Array]:
     """The leader of each document, and the leaders by rank: in keep order, or by their sizes, which then come first."""
     order = _keep_order(rows, keep)
-    leader = _leaders(rows, order)
+    leader = leaders(rows, order)
     ranked = order[leader[order] == order]
     return leader, ranked if size is None else ranked[np.argsort(-size[ranked], kind="stable")]
 
 
 def _conclude(batches: Iterator[pyarrow.RecordBatch], threshold: float) -> Iterator[pyarrow.Table]:
     """Documents come in the order of the input, then partners of ranks."""
-    rows = _table_of(batches)
+    rows = table_of(batches)
     if rows is None:
         return
     near = int(numbers(rows, "kind").sum())
@@ -224,16 +224,16 @@ def _conclude(batches: Iterator[pyarrow.RecordBatch], threshold: float) -> Itera
 def _pairs(batches: Iterator[pyarrow.RecordBatch], threshold: float, measure: Any,
            across: bool) -> Iterator[pyarrow.Table]:
     """Rows come side by side, each in the order of the input."""
-    rows = _table_of(batches)
+    rows = table_of(batches)
     if rows is None:
         return
     side = numbers(rows, "side")
     places = [np.flatnonzero(side == number) for number in range(1 + across)]
     for own in places:
-        if double := _double_ids(rows.take(own)):
+        if double := double_ids(rows.take(own)):
             yield _named_pairs(rows, places, _NO_PAIRS, Counts(double[0]), tuple(own[list(double[1:])]))
             return
-    sets = _Sets(rows, places, measure)
+    sets = Sets(rows, places, measure)
     rows = rows.select(["id"])
     near, counts = sets.near(threshold)
     yield _named_pairs(rows, places, near or _NO_PAIRS, counts)
@@ -249,7 +249,7 @@ class _Near(NamedTuple):
 _NO_PAIRS = _Near(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
 
-class _Sets:
+class Sets:
     """The sets of one collection, or of two; rows are ranks: places in ``sides``."""
 
     def __init__(self, rows: pyarrow.Table, sides: list[Array], measure: Any):
@@ -303,13 +303,13 @@ class _Sets:
         return keys.take(np.lexsort((numbers(keys, "size"), numbers(keys, "key"))))
 
 
-def _table_of(batches: Iterator[pyarrow.RecordBatch]) -> pyarrow.Table | None:
+def table_of(batches: Iterator[pyarrow.RecordBatch]) -> pyarrow.Table | None:
     import pyarrow
     held = list(batches)
     return pyarrow.Table.from_batches(held) if held else None
 
 
-def _double_ids(rows: pyarrow.Table) -> tuple[int, int, int] | None:
+def double_ids(rows: pyarrow.Table) -> tuple[int, int, int] | None:
     """How many rows have an id that repeats, and the places of two of them, with different ids if they only hash alike."""
     docs, times = np.unique(numbers(rows, "doc"), return_counts=True)
     if len(docs) == rows.num_rows:
@@ -330,7 +330,7 @@ def _keep_order(rows: pyarrow.Table, keep: str) -> Array:
     return places[::-1] if keep == "last" else places
 
 
-def _leaders(rows: pyarrow.Table, order: Array) -> Array:
+def leaders(rows: pyarrow.Table, order: Array) -> Array:
     """By place: of the documents with equal sets the one that comes first in the order."""
     prints = numbers(rows, "fingerprint").view(np.uint8).reshape(rows.num_rows, -1)
     words = np.ascontiguousarray(prints).view(np.uint64).reshape(rows.num_rows, -1)[order]
@@ -358,7 +358,7 @@ class _Members(NamedTuple):
         return cls(none, none, np.empty(0), np.empty(0, object), none, np.empty(0, bool))
 
 
-def _clusters(leader: Array, ranked: Array, near: _Near, sets: _Sets, threshold: float, grouping: Any) -> _Members:
+def _clusters(leader: Array, ranked: Array, near: _Near, sets: Sets, threshold: float, grouping: Any) -> _Members:
     table = batch.clusters(len(ranked), *near, grouping=grouping)
     partner, similarity = np.arange(len(ranked)), np.ones(len(ranked))
     gone = table["row"] != table["representative"]
@@ -390,31 +390,31 @@ def _members(rows: pyarrow.Table, members: _Members, counts: Counts,
              double: tuple[int, ...] = ()) -> pyarrow.Table:
     """Members with their documents, and a row with the counts (and two ids that repeat)."""
     import pyarrow
-    place, kept = _with_counts(members.place, double[:1]), _with_counts(members.kept, double[1:])
+    place, kept = with_counts(members.place, double[:1]), with_counts(members.kept, double[1:])
     columns = {"cluster": members.cluster, "doc": rows["doc"].take(place), "id": rows["id"].take(place),
                "ord": rows["ord"].take(place), "kept_doc": rows["doc"].take(kept), "kept": rows["id"].take(kept),
                "similarity": members.similarity, "reason": pyarrow.array(members.reason, pyarrow.string()),
                "stays": members.stays}
-    return _table_with(columns, len(place), counts)
+    return table_with(columns, len(place), counts)
 
 
 def _named_pairs(rows: pyarrow.Table, places: list[Array], near: _Near, counts: Counts,
                  double: tuple[int, ...] = ()) -> pyarrow.Table:
-    a = _with_counts(places[0][near.a], double[:1])
-    b = _with_counts(places[-1][near.b], double[1:])
+    a = with_counts(places[0][near.a], double[:1])
+    b = with_counts(places[-1][near.b], double[1:])
     columns = {"a": rows["id"].take(a), "b": rows["id"].take(b), "similarity": near.similarity, "a_rank": near.a,
                "b_rank": near.b}
-    return _table_with(columns, len(a), counts)
+    return table_with(columns, len(a), counts)
 
 
-def _with_counts(places: Array, own: tuple[int, ...]) -> Any:
+def with_counts(places: Array, own: tuple[int, ...]) -> Any:
     """Places, and that of the row with the counts, which may have none."""
     import pyarrow
     return pyarrow.concat_arrays([pyarrow.array(places, pyarrow.int64()),
                                   pyarrow.array([int(own[0]) if own else None], pyarrow.int64())])
 
 
-def _table_with(columns: dict[str, Any], rows: int, counts: Counts) -> pyarrow.Table:
+def table_with(columns: dict[str, Any], rows: int, counts: Counts) -> pyarrow.Table:
     """The columns as a table, each with a null at its end where the counts stand."""
     import pyarrow
     result = {}

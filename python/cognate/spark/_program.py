@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from . import _archive, _dedup, _jobs, _link, _log
+from . import _against, _archive, _dedup, _jobs, _link, _log
 from ._files import Files
 from ._stages import Stages, hash_of
 from .related import find_related, grouped
@@ -144,6 +144,8 @@ def _measure_options(parser: argparse.ArgumentParser, *more: str) -> None:
 def _dedup_options(parser: argparse.ArgumentParser) -> None:
     input_options(parser)
     parser.add_argument("-o", "--output", metavar="DIR", help="the records that stay, as files in a new folder")
+    parser.add_argument("--against", nargs="+", metavar="IN",
+                        help="remove what stands in these (decontamination), and nothing else")
     parser.add_argument("--clusters", metavar="FILE", help="all members of clusters, on this machine")
     parser.add_argument("--removed", metavar="FILE", help="what goes, and for whom, on this machine")
     parser.add_argument("--keep", default="longest", help="longest, first, last, field:NAME or field:NAME:min")
@@ -178,9 +180,11 @@ def _link_options(parser: argparse.ArgumentParser) -> None:
                         help="least cosine of a link (default: by --precision)")
     parser.add_argument("-k", "--neighbours", type=int, metavar="N",
                         help="list the N best of each document, likely or not")
-    parser.add_argument("--method", choices=["exact", "flat"], default="exact",
-                        help="exact: all cosines; flat: those of the nearest signatures (default: exact)")
-    parser.add_argument("--bits", type=int, metavar="N", help="flat: of a signature (default: 1024)")
+    parser.add_argument("--method", choices=["exact", "flat", "window"], default="exact",
+                        help="exact: all cosines; flat: those of the nearest signatures; window: those of near signatures "
+                             "that meet in a window (default: exact)")
+    parser.add_argument("--bits", type=int, metavar="N", help="flat, window: of a signature (default: 1024)")
+    _window_options(parser)
     parser.add_argument("--candidates", type=int, metavar="N", help="looked at for each document (default: 30)")
     parser.add_argument("--hubs", dest="hub_neighbours", type=int, metavar="N",
                         help="neighbours in the hubness correction; 0: none (default: 10)")
@@ -221,14 +225,18 @@ def _signature_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=int, metavar="N", help="of everything random (default: 0)")
     group.add_argument("--recall-rows", type=int, metavar="N",
                        help="rows that are compared with all others to measure the recall (default: 200; 0: none)")
-    group.add_argument("--tables", type=int, metavar="N", help="window: orders of the bits; lsh: hash tables")
-    group.add_argument("--window", type=int, metavar="B", help="window: rows of a window")
-    group.add_argument("--shared-window", action="store_true", default=None,
-                       help="window: two collections share the rows of a window")
+    _window_options(group, "; lsh: hash tables")
     group.add_argument("--key-bits", type=int, metavar="K", help="lsh: bits of a key")
     group.add_argument("--flips", type=int, metavar="F", help="lsh: extra keys per table, with flipped bits")
     group.add_argument("--flip-mode", choices=[*_FLIP_MODES], help="lsh: which bits")
     group.add_argument("--flip-side", choices=[*_FLIP_SIDES], help="lsh: of which rows")
+
+
+def _window_options(parser: Any, others: str = "") -> None:
+    parser.add_argument("--tables", type=int, metavar="N", help=f"window: orders of the bits{others}")
+    parser.add_argument("--window", type=int, metavar="B", help="window: rows of a window")
+    parser.add_argument("--shared-window", action="store_true", default=None,
+                        help="window: two collections share the rows of a window")
 
 
 def _signature_settings(arguments: argparse.Namespace, method: str) -> dict[str, Any]:
@@ -301,9 +309,10 @@ def _cell(value: Any) -> str:
     return str(value).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
 
 
-def _named(frame: Any, columns: dict[str, str], names: Any) -> Any:
-    """Adds a column of names for each column of docs."""
-    for doc, name in columns.items():
+def _named(frame: Any, columns: dict[str, tuple[Files, str]]) -> Any:
+    """Adds to each of these columns of docs one with the names that they have in files."""
+    for doc, (files, name) in columns.items():
+        names = files.names(frame.selectExpr(f"`{doc}` as doc"))
         frame = frame.join(names.withColumnsRenamed({"doc": doc, "name": name}), doc)
     return frame
 
@@ -313,19 +322,23 @@ def _run_dedup(arguments: argparse.Namespace) -> int:
         raise ValueError("say what to write: -o DIR, --clusters FILE or --removed FILE")
     job = _Job(arguments)
     files = job.files(arguments.inputs)
+    kept_files = job.files(arguments.against, "records-against") if arguments.against else files
     documents = files.documents(_jobs.keep_field(arguments.keep))
-    decision = _dedup.decide(job.stages, documents, job.rule(), arguments.keep, arguments.grouping)
-    gone = _dedup.removed(job.stages, decision, arguments.threshold)
-    job.stages.note(removed=gone.rows, kept=job.stages.report["documents"] - gone.rows)
-    table = gone.table.drop("id", "kept")
+    decision: Any = None
+    if arguments.against:
+        gone = _against.removed(job.stages, documents, kept_files.documents(), job.rule())
+    else:
+        decision = _dedup.decide(job.stages, documents, job.rule(), arguments.keep, arguments.grouping)
+        gone = _dedup.removed(job.stages, decision, arguments.threshold)
+        job.stages.note(removed=gone.rows, kept=job.stages.report["documents"] - gone.rows)
     if arguments.removed:
-        names = files.names(table.select("doc").union(table.select("kept_doc")))
-        rows = _named(table, {"doc": "id", "kept_doc": "kept"}, names).orderBy("doc")
+        rows = _named(gone.table.drop("id", "kept"), {"doc": (files, "id"), "kept_doc": (kept_files, "kept")}).orderBy("doc")
         _write_table(arguments.removed, ["id", "kept", "similarity", "reason"],
                      rows.select("id", "kept", "similarity", "reason"))
     if arguments.clusters:
-        clusters = _dedup.cluster_table(job.stages, decision, gone).drop("id")
-        rows = _named(clusters, {"doc": "id", "representative": "name"}, files.names(clusters)).orderBy("cluster", "doc")
+        clusters = _against.cluster_table(gone) if arguments.against else _dedup.cluster_table(job.stages, decision, gone)
+        rows = _named(clusters.drop("id"), {"doc": (files, "id"), "representative": (kept_files, "name")}).orderBy(
+            "cluster", "doc")
         _write_table(arguments.clusters, ["cluster", "id", "representative", "similarity", "kept"],
                      rows.select("cluster", "id", "name", "similarity", "kept"))
     if arguments.output:
@@ -353,9 +366,7 @@ def _run_pairs(arguments: argparse.Namespace) -> int:
     else:
         found = _jobs.find_pairs(job.stages, documents, job.rule()).selectExpr(
             "a", "b", "similarity", "cast(null as int) as distance")
-    first = sides[0].names(found.selectExpr("a as doc"))
-    second = sides[-1].names(found.selectExpr("b as doc"))
-    rows = _named(_named(found, {"a": "a_name"}, first), {"b": "b_name"}, second).orderBy("a", "b")
+    rows = _named(found, {"a": (sides[0], "a_name"), "b": (sides[-1], "b_name")}).orderBy("a", "b")
     count = _write_table(arguments.output, _PAIR_COLUMNS, rows.select("a_name", "b_name", "similarity", "distance"))
     job.end()
     return 0 if count else 1
@@ -369,15 +380,14 @@ def _run_link(arguments: argparse.Namespace) -> int:
         raise ValueError("method exact has no --bits: leave it out")
     own = {name: value for name in ("precision", "threshold", "bits", "candidates", "hub_neighbours", "linkers")
            if (value := getattr(arguments, name)) is not None}
-    settings = _link.settings_of(arguments.lexicon, one_to_one=arguments.one_to_one, k=arguments.neighbours,
+    knobs = {name: int(value) for name in _KNOBS["window"] if (value := getattr(arguments, name)) is not None}
+    settings = _link.settings_of(arguments.lexicon, knobs=knobs, one_to_one=arguments.one_to_one, k=arguments.neighbours,
                                  method=arguments.method, keep_unknown=arguments.unknown == "keep",
                                  source_given_target=arguments.probability == "from-given-to", **own)
     job = _Job(arguments)
     sides = [job.files(arguments.source, "records-from"), job.files(arguments.target, "records-to")]
     _, links = _link.find_links(job.stages, [files.documents() for files in sides], settings)
-    found = links.table
-    for side, files in zip(("from", "to"), sides, strict=True):
-        found = _named(found, {side: f"{side}_name"}, files.names(found.selectExpr(f"`{side}` as doc")))
+    found = _named(links.table, {"from": (sides[0], "from_name"), "to": (sides[1], "to_name")})
     columns = ["similarity", "score", "probability"]
     count = _write_table(arguments.output, ["from", "to", *columns],
                          found.orderBy("place").select("from_name", "to_name", *columns))
@@ -399,8 +409,8 @@ def _run_related(arguments: argparse.Namespace) -> int:
     vectors = grouped(log, "query", "url", "clicks", arguments.min_urls, "_row")
     documents, near = find_related(job.stages, vectors, hash_of(files.data, arguments.min_urls), given,
                                    method=arguments.method, threshold=arguments.threshold, **settings)
-    names = documents[-1].table.selectExpr("row as doc", "id as name")
-    rows = _named(near.table, {"a": "a_name", "b": "b_name"}, names).orderBy("a", "b")
+    names = documents[-1].table.select("row", "id")
+    rows = near.table.join(names.toDF("a", "a_name"), "a").join(names.toDF("b", "b_name"), "b").orderBy("a", "b")
     count = _write_table(arguments.output, _PAIR_COLUMNS, rows.select("a_name", "b_name", "similarity", "distance"))
     job.end()
     return 0 if count else 1

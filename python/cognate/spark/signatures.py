@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import batch
 from . import _tables, _windows
-from ._arrow import batch_of, map_batches, map_partitions, numbers, runs
+from ._arrow import batch_of, map_batches, map_partitions, numbers, run_starts, runs
 from ._rows import measure_in, sign_in, signature_column, signatures_in, statistics_in
 from ._stages import Stage, Stages
 
@@ -156,7 +156,8 @@ def _by_windows(stages: Stages, signatures: Stage, compared: Any, rows: int, set
     plan = settings.plan
     windows = _windows.Windows(plan.tables, plan.window, plan.shared_window, plan.radius, settings.seed, settings.cross)
     parts = max(-(-partitions // plan.tables), -(-rows // _PART_ROWS), 1)
-    facts = {**settings.hashed(), "windows": list(windows), "parts": parts}
+    made = {**settings.hashed(), "tables": plan.tables, "parts": parts, "cross": settings.cross}
+    facts = {**made, "windows": list(windows)}
 
     def generate() -> Any:
         sample = compared.filter(f"row % {max(1, rows // 5000)} == 0").select("signature").toArrow()
@@ -165,7 +166,7 @@ def _by_windows(stages: Stages, signatures: Stage, compared: Any, rows: int, set
                                  settings.seed, splits)
         sorted_parts = emitted.repartitionById(plan.tables * parts, "part").sortWithinPartitions(*_windows.ORDER)
         return map_partitions(sorted_parts, _windows.place, _windows.CHUNKS, settings.cross)
-    chunks = stages.table("chunks", generate, [signatures], **facts)
+    chunks = stages.table("chunks", generate, [signatures], **made)  # other windows take them up
     sizes = {(row["part"], row["side"]): row["count"] for row in chunks.table.groupBy("part", "side").count().collect()}
     offsets, whole = _windows.offsets_of(sizes, plan.tables, parts)
     found = stages.table("detection", lambda: map_partitions(chunks.table, _windows.detect, _windows.FOUND, windows, whole),
@@ -227,63 +228,72 @@ MEASURED = "a long, b long, distance int, similarity double"
 
 def verify(stages: Stages, documents: list[Stage], statistics: Stage, candidates: Stage, settings: Settings, *,
            partitions: int, name: str = "near") -> Stage:
-    """The candidates whose true measure reaches the threshold: a, b, distance, similarity.
-
-    Pairs are grouped by cells, and a document goes to the cells that have a pair of it.
-    """
-    from pyspark.sql import functions as f
-    blocks = max(1, round(partitions ** 0.5))
+    """The candidates whose true measure reaches the threshold: a, b, distance, similarity."""
     data, last = statistics_bytes(statistics), len(documents) - 1
     carried = [name for name in ("text", "lang", "clicks") if any(name in stage.table.columns for stage in documents)]
 
     def make() -> Any:
-        def block(column: str) -> Any:
-            return f.pmod(f.xxhash64(column), f.lit(blocks))
-        cell = (block("a") * blocks + block("b")).cast("int")
-        pairs = candidates.table.withColumn("cell", cell)
-        needed = pairs.select("cell", f.lit(0).alias("side"), f.col("a").alias("row")).union(
-            pairs.select("cell", f.lit(last).alias("side"), f.col("b").alias("row"))).distinct()
-        texts = None
-        for side, stage in enumerate(documents):
-            own = stage.table.select("row", *(f.col(name) if name in stage.table.columns else
-                                              f.lit(None).cast("string").alias(name) for name in carried),
-                                     f.lit(side).alias("side"))
-            texts = own if texts is None else texts.union(own)
-        wanted = needed.join(texts, ["side", "row"]).select(
-            "cell", f.lit(0).alias("kind"), "side", "row", f.lit(None).cast("long").alias("other"),
-            f.lit(None).cast("int").alias("distance"), *carried)
-        asked = pairs.select("cell", f.lit(1).alias("kind"), f.lit(0).alias("side"), f.col("a").alias("row"),
-                             f.col("b").alias("other"), "distance",
-                             *(f.lit(None).cast("string").alias(name) for name in carried))
-        together = wanted.union(asked).repartition(partitions, "cell").sortWithinPartitions("cell", "kind", "side", "row",
-                                                                                           "other")
+        frames = [stage.table for stage in documents]
+        together = in_cells(candidates.table, frames, dict.fromkeys(carried, "string"), partitions)
         return map_partitions(together, _measure, MEASURED, data, last, settings.terms, settings.plan.threshold)
     return stages.table(name, make, [*documents, statistics, candidates], threshold=settings.plan.threshold,
                         **settings.hashed())
 
 
+def in_cells(candidates: Any, sides: list[Any], carried: Mapping[str, str], partitions: int) -> Any:
+    """Pairs (a, b, distance) grouped by cells with what their rows have in the frames of one side or two: the columns
+    ``carried``, with their types. A row goes to the cells that have a pair of it, before the pairs of the cell."""
+    from pyspark.sql import functions as f
+    blocks, last = max(1, round(partitions ** 0.5)), len(sides) - 1
+
+    def block(column: str) -> Any:
+        return f.pmod(f.xxhash64(column), f.lit(blocks))
+    pairs = candidates.withColumn("cell", (block("a") * blocks + block("b")).cast("int"))
+    needed = pairs.select("cell", f.lit(0).alias("side"), f.col("a").alias("row")).union(
+        pairs.select("cell", f.lit(last).alias("side"), f.col("b").alias("row"))).distinct()
+    rows = None
+    for side, frame in enumerate(sides):
+        own = frame.select("row", *(f.col(name) if name in frame.columns else f.lit(None).cast(kind).alias(name)
+                                    for name, kind in carried.items()), f.lit(side).alias("side"))
+        rows = own if rows is None else rows.union(own)
+    wanted = needed.join(rows, ["side", "row"]).select(
+        "cell", f.lit(0).alias("kind"), "side", "row", f.lit(None).cast("long").alias("other"),
+        f.lit(None).cast("int").alias("distance"), *carried)
+    asked = pairs.select("cell", f.lit(1).alias("kind"), f.lit(0).alias("side"), f.col("a").alias("row"),
+                         f.col("b").alias("other"), "distance",
+                         *(f.lit(None).cast(kind).alias(name) for name, kind in carried.items()))
+    return wanted.union(asked).repartition(partitions, "cell").sortWithinPartitions("cell", "kind", "side", "row", "other")
+
+
+class Cell(NamedTuple):
+    """The rows of a cell, its pairs, and the places of their ends among the rows."""
+    rows: Any
+    pairs: Any
+    places: tuple[Any, Any]
+
+
+def cells_of(batches: Iterator[pyarrow.RecordBatch], last: int) -> Iterator[Cell]:
+    """The cells of `in_cells`. ``last``: the second side, 0 if there is one alone."""
+    for table in runs(batches, ["cell"], rows=20_000):
+        kind, cuts = numbers(table, "kind"), run_starts(table, ["cell"])
+        for begin, end in zip(cuts, [*cuts[1:], table.num_rows], strict=True):
+            count = int((kind[begin:end] == 0).sum())
+            rows, pairs = table.slice(begin, count), table.slice(begin + count, end - begin - count)
+            side, row = numbers(rows, "side"), numbers(rows, "row")
+            first, second = np.flatnonzero(side == 0), np.flatnonzero(side == last)
+            yield Cell(rows, pairs, (first[np.searchsorted(row[first], numbers(pairs, "row"))],
+                                     second[np.searchsorted(row[second], numbers(pairs, "other"))]))
+
+
 def _measure(batches: Iterator[pyarrow.RecordBatch], statistics: bytes, last: int, terms: dict[str, Any],
              threshold: float) -> Iterator[pyarrow.RecordBatch]:
-    for table in runs(batches, ["cell"], rows=20_000):
-        cell, kind = numbers(table, "cell"), numbers(table, "kind")
-        cuts = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
-        for begin, end in zip(cuts, [*cuts[1:], len(cell)], strict=True):
-            documents = int((kind[begin:end] == 0).sum())
-            yield _measure_cell(table.slice(begin, documents), table.slice(begin + documents, end - begin - documents),
-                                statistics, last, terms, threshold)
-
-
-def _measure_cell(documents: Any, pairs: Any, statistics: bytes, last: int, terms: dict[str, Any],
-                  threshold: float) -> Any:
     import pyarrow
-    side, row = numbers(documents, "side"), numbers(documents, "row")
-    a, b = numbers(pairs, "row"), numbers(pairs, "other")
-    first, second = np.flatnonzero(side == 0), np.flatnonzero(side == last)
-    places = (first[np.searchsorted(row[first], a)], second[np.searchsorted(row[second], b)])
-    similarity = measure_in(documents, *places, _statistics(statistics), terms)
-    kept = np.flatnonzero(similarity >= threshold)
-    distance = pairs.column("distance").combine_chunks().take(pyarrow.array(kept))  # short documents have none
-    return batch_of(a=a[kept], b=b[kept], distance=distance, similarity=similarity[kept])
+    for cell in cells_of(batches, last):
+        similarity = measure_in(cell.rows, *cell.places, _statistics(statistics), terms)
+        kept = np.flatnonzero(similarity >= threshold)
+        distance = cell.pairs.column("distance").combine_chunks().take(pyarrow.array(kept))  # short documents have none
+        yield batch_of(a=numbers(cell.pairs, "row")[kept], b=numbers(cell.pairs, "other")[kept], distance=distance,
+                       similarity=similarity[kept])
 
 
 # ---- Measured recall -------------------------------------------------------------------------------------------------

@@ -56,27 +56,36 @@ static cog_status propose_nearest(const struct proposing *work, int side, const 
 
 /* ---- Pairs within a radius ------------------------------------------------------------------- */
 
-/* The radius within which a source document has about PROPOSALS others, by a sample: enough of the
- * nearest, and no more pairs than memory holds. */
+size_t link_radius_rows(size_t documents, uint32_t rows[LINK_RADIUS_ROWS]) {
+    return sample_rows(documents, LINK_RADIUS_ROWS, 1, rows);
+}
+
+uint32_t link_radius_of(const size_t *histogram, size_t count, const struct link_search *search,
+                        unsigned bits) {
+    size_t left = count * link_proposals(search, 0);
+    uint32_t radius_bits = 0;
+    while (radius_bits < bits / 2 && histogram[radius_bits] <= left)
+        left -= histogram[radius_bits++];
+    return radius_bits;
+}
+
+/* Enough of the nearest, and no more pairs than memory holds. */
 static cog_status choose_radius(const struct proposing *work, uint32_t *radius_bits,
                                 cog_error *error) {
-    enum { SAMPLE = 256 };
-    uint32_t sample[SAMPLE];
-    size_t count = sample_rows(work->views[0].rows, SAMPLE, 1, sample);
-    size_t most = link_proposals(work->search, 0), left = count * most;
+    uint32_t sample[LINK_RADIUS_ROWS];
+    size_t count = link_radius_rows(work->views[0].rows, sample);
+    size_t most = LINK_RADIUS_NEAREST * link_proposals(work->search, 0);
     struct signatures_view queries = {0};
     struct hit_lists nearest = {0};
     unsigned bits = work->views[0].bits;
     size_t *histogram;
     TAKE_ZEROED(histogram, (size_t)bits + 1, "distances", error);
     cog_status status = sample_signatures(&work->views[0], sample, count, &queries, error);
-    THEN(status, flat_search_topk(&work->views[1], &queries, 4 * most, work->job->threads, &nearest,
-                                  error));
+    THEN(status,
+         flat_search_topk(&work->views[1], &queries, most, work->job->threads, &nearest, error));
     for (size_t i = 0; status == COG_OK && i < nearest.offsets[count]; i++)
         histogram[nearest.items[i].distance]++;
-    *radius_bits = 0;
-    while (status == COG_OK && *radius_bits < bits / 2 && histogram[*radius_bits] <= left)
-        left -= histogram[(*radius_bits)++];
+    *radius_bits = status == COG_OK ? link_radius_of(histogram, count, work->search, bits) : 0;
     hit_lists_free(&nearest);
     free((void *)queries.data);
     free(histogram);

@@ -28,6 +28,15 @@ cog_status link_candidates_find(struct link_candidates *candidates, struct job *
                                 cog_error *error);
 /* The rows that a document of a side is proposed, at least. */
 size_t link_proposals(const struct link_search *search, int side);
+
+/* The radius of hash tables and windows is one within which a source document has about as many
+ * others, by a sample of LINK_RADIUS_ROWS rows and by the LINK_RADIUS_NEAREST times as many nearest
+ * of each. */
+enum { LINK_RADIUS_ROWS = 256, LINK_RADIUS_NEAREST = 4 };
+size_t link_radius_rows(size_t documents, uint32_t rows[LINK_RADIUS_ROWS]);
+/* histogram: how many of the nearest of `count` rows have each distance, up to `bits`. */
+uint32_t link_radius_of(const size_t *histogram, size_t count, const struct link_search *search,
+                        unsigned bits);
 void link_candidates_free(struct link_candidates *candidates);
 /* About what the search takes in addition to the space, its result included. */
 uint64_t link_candidates_memory_bytes(const struct link_space *space,

@@ -117,9 +117,12 @@ static void find_nearest(struct side *side, const struct side *other, int number
     for (int row = 0; row < TEXTS; row++)
         if (side->hit_offsets[row + 1] == 0)
             side->hit_offsets[row + 1] = side->hit_offsets[row];
-    *neighbours = (cog_link_neighbours){TEXTS, side->lengths, side->hit_offsets,
+    *neighbours = (cog_link_neighbours){TEXTS,
+                                        side->lengths,
+                                        side->hit_offsets,
                                         side->hits.children[1]->buffers[1],
-                                        side->hits.children[3]->buffers[1]};
+                                        side->hits.children[3]->buffers[1],
+                                        0};
 }
 
 static void release_side(struct side *side) {
@@ -196,7 +199,7 @@ TEST(link_batches_refuse_what_does_not_fit) {
         CHECK(cog_link_nearest(&wrong[i], &empty, 0, &options, NULL, &stream, &failure) ==
               COG_ERR_USAGE);
     CHECK(cog_link_nearest(&empty, &empty, 2, &options, NULL, &stream, &failure) == COG_ERR_USAGE);
-    const cog_link_neighbours one = {1, similarities, offsets, far, similarities};
+    const cog_link_neighbours one = {1, similarities, offsets, far, similarities, 0};
     CHECK(cog_link_decide(&one, &(cog_link_neighbours){0}, &options, NULL, &stream, NULL,
                           &failure) == COG_ERR_USAGE);
     CHECK(cog_link_decide(&one, NULL, &options, NULL, &stream, NULL, &failure) == COG_ERR_USAGE);

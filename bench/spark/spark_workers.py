@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""One worker against two, each pinned to one core with all its processes: the seconds of each stage, and the speed-up.
+
+usage: bench/spark/spark_workers.py [--documents N] [--rows N] [--workers 1,2]
+
+Jobs: `clusters` of N generated documents by many tasks, and joins of two collections of generated signatures of 1024 bits
+by windows, hash tables and brute force. Prints a table of stages, the speed-up of those that compute (all but the ones of a
+single task: ranking, clusters, and counts on the driver), and for the joins comparisons and bytes shuffled beside what
+`cognate.spark.plan` predicts. The driver is pinned to no core. Run it with the Python of python/tests/spark/run.
+"""
+import argparse
+import sys
+import tempfile
+
+import numpy as np
+
+import cognate.spark
+import spark_windows
+from cognate.spark import Stages
+from spark_documents import write_documents
+from spark_skew import plain
+from spark_windows import Cluster, join, session, sign
+
+JOINS = {"window": {"tables": 30, "window": 1000}, "lsh": {"tables": 10, "key_bits": 14, "flips": 0, "flip_mode": 3},
+         "flat": {}}
+#: Stages that one task makes, or that are a second of Spark's own work whatever the size.
+ONE_TASK = ("order", "partners", "decision", "seams", "double-ids", "idle")
+
+
+def run_joins(stages, arguments, workers):
+    """Seconds by stage; prints what the plan says."""
+    seconds = {}
+    signed = sign(stages, arguments.rows)
+    for method, knobs in JOINS.items():
+        report, expected = join(Stages(stages.spark, f"{stages.work}/{method}"), signed, arguments.rows, method, knobs,
+                                workers, 16)
+        main = {"window": "chunks", "lsh": "met", "flat": "met"}[method]
+        shuffled = sum(stage["shuffled_bytes"] for stage in report["stages"] if stage["stage"] == main)
+        print(f"{workers} workers, {method}: {report['comparisons']} comparisons, {report['comparisons'] / expected.comparisons:.3f} of the "
+              f"plan's; {shuffled / 1e6:.1f} MB shuffled, {shuffled / expected.shuffled_bytes:.3f} of the plan's", flush=True)
+        seconds.update({f"{method}: {stage['stage']}": stage["seconds"] for stage in report["stages"]})
+    return seconds
+
+
+def run_clusters(spark, path):
+    report = {}
+    cognate.spark.clusters(spark.read.parquet(path).repartition(16), members_at_once=0, report=report)
+    return {f"clusters: {stage['stage']}": stage["seconds"] for stage in report["stages"]}
+
+
+def measure(arguments, workers, folder, archive, path):
+    with Cluster(f"{folder}/cluster-{workers}", workers=workers, pin=True, memory="3g") as cluster:
+        spark = session(cluster.url, archive, folder, **{
+            "spark.executor.memory": "2g", "spark.driver.memory": "2g", "spark.ui.showConsoleProgress": "false",
+            "spark.sql.shuffle.partitions": "8", "spark.default.parallelism": "8"})
+        cognate.spark.clusters(spark.read.parquet(path).limit(2000), members_at_once=0)  # executors start and compile
+        found = run_clusters(spark, path)
+        found.update(run_joins(Stages(spark, f"{folder}/work-{workers}"), arguments, workers))
+        spark.stop()
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", type=int, default=100000)
+    parser.add_argument("--rows", type=int, default=50000)
+    parser.add_argument("--workers", default="1,2")
+    arguments = parser.parse_args()
+    counts = [int(count) for count in arguments.workers.split(",")]
+    with tempfile.TemporaryDirectory(prefix="spark-workers-") as folder:
+        archive, path = cognate.spark.archive(f"{folder}/env.tar.gz"), f"{folder}/documents.parquet"
+        write_documents(plain(arguments.documents, np.random.default_rng(7)), path)
+        found = {count: measure(arguments, count, folder, archive, path) for count in counts}
+    first, last = found[counts[0]], found[counts[-1]]
+    print(f"\n| stage | {' | '.join(f'{count} worker(s), s' for count in counts)} | speed-up |\n|---|{'---|' * (len(counts) + 1)}")
+    for stage, seconds in first.items():
+        print(f"| {stage} | {' | '.join(f'{found[count][stage]:.1f}' for count in counts)} | {seconds / last[stage]:.2f} |")
+    for job in ("clusters", *JOINS):
+        computed = [stage for stage in first if stage.startswith(job + ":") and stage.split(": ")[1] not in ONE_TASK]
+        sums = [sum(times[stage] for stage in computed) for times in (first, last)]
+        print(f"{job}: {sums[0]:.1f} and {sums[1]:.1f} s in stages that compute, speed-up {sums[0] / sums[1]:.2f}")
+
+
+if __name__ == "__main__":
+    from pyspark import cloudpickle
+    cloudpickle.register_pickle_by_value(spark_windows)
+    sys.exit(main())
