@@ -24,7 +24,7 @@ class Cluster:
         self.environment = {name: value for name, value in os.environ.items()
                             if name not in ("PYTHONPATH", "VIRTUAL_ENV", "PYSPARK_PYTHON")}
         self.environment.update(SPARK_LOCAL_IP="127.0.0.1", SPARK_HOME=str(HOME), SPARK_DAEMON_MEMORY="256m",
-                                SPARK_NO_DAEMONIZE="1")
+                                SPARK_NO_DAEMONIZE="1", SPARK_DAEMON_JAVA_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         if python_path:
             self.environment["PATH"] = f"{python_path}:{self.environment['PATH']}"
 
@@ -35,19 +35,23 @@ class Cluster:
         self.url = self._wait_for("master", self.master, r"Starting Spark master at (spark://\S+)")
         try:
             for i in range(self.count):
-                self.start_worker(i)
+                self._begin_worker(i)
+            for i in range(self.count):
+                self._wait_for_worker(i)
         except BaseException:
             self.__exit__()
             raise
         return self
 
-    def start_worker(self, number):
+    def _begin_worker(self, number):
         name = f"worker-{number}"
         process = self._start(name, "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--webui-port", "0",
                               "--cores", str(self.cores), "--memory", self.memory, "--work-dir",
                               str(self.folder / name), self.url, core=number if self.pin else None)
         self.workers.append(process)
-        self._wait_for(name, process, r"(Successfully registered with master)")
+
+    def _wait_for_worker(self, number):
+        self._wait_for(f"worker-{number}", self.workers[number], r"(Successfully registered with master)")
 
     def _start(self, name, kind, *arguments, core=None):
         environment = {**self.environment, "SPARK_WORKER_DIR": str(self.folder / name),

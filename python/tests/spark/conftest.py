@@ -13,6 +13,9 @@ import pytest
 import cognate.spark
 from cluster import Cluster, session
 
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+QUICK = {"spark.driver.extraJavaOptions": _JAVA, "spark.executor.extraJavaOptions": _JAVA,
+         "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
@@ -49,6 +52,7 @@ def cluster(tmp_path_factory, empty_python):
 
 @pytest.fixture(scope="session")
 def spark(cluster, archive):
-    running = session(cluster.url, archive, cluster.folder)
+    # Jobs are short: compiling their code by C2, or at all, takes longer than it saves.
+    running = session(cluster.url, archive, cluster.folder, **QUICK)
     yield running
     running.stop()
