@@ -26,15 +26,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python/tes
 
 import cognate.spark  # noqa: E402
 from cluster import Cluster, session  # noqa: E402
-from cognate import batch  # noqa: E402
 from cognate.spark import Stages  # noqa: E402
 from cognate.spark._arrow import batch_of, map_batches, numbers  # noqa: E402
 from cognate.spark._rows import signature_column  # noqa: E402
 from cognate.spark import plan  # noqa: E402
+from cognate.spark._tables import BLOCK_ROWS  # noqa: E402
 from cognate.spark.signatures import SIGNED, Settings, find_candidates  # noqa: E402
 
 BITS = 1024
-COLUMNS = ("rows", "workers", "tables", "window", "chunks_s", "detection_s", "comparisons", "of_plan", "bytes", "bytes_of_plan")
+COLUMNS = ("rows", "workers", "tables", "window", "chunks_s", "detection_s", "comparisons", "of_plan", "bytes",
+           "bytes_of_plan")
 
 
 def draw_signatures(rows, side):
@@ -56,11 +57,13 @@ def sign(stages, rows):
     return stages.table("signatures", lambda: frames[0].union(frames[1]), rows=rows)
 
 
-def join(stages, signed, rows, method, knobs, workers, partitions):
+def join(stages, signed, rows, method, knobs, workers):
     """The report of a join of signatures, and what the plan says of it."""
-    settings = Settings(batch.plan_join(rows, rows, method=method, threshold=0.8, knobs=knobs), BITS, 0, {}, True)
-    find_candidates(stages, signed, 2 * rows, settings, partitions=partitions, block_rows=20_000)
-    return stages.finish(), plan(rows, rows, method=method, knobs=knobs, executors=workers)
+    chosen = plan(rows, rows, method=method, knobs=knobs, executors=workers)
+    partitions = 2 * workers if method == "window" else chosen.partitions  # windows: parts of a table
+    find_candidates(stages, signed, 2 * rows, Settings(chosen.join, BITS, 0, {}, True), partitions=partitions,
+                    block_rows=BLOCK_ROWS)
+    return stages.finish(), chosen
 
 
 def measure(stages, signed, rows, tables, windows, workers):
@@ -68,7 +71,7 @@ def measure(stages, signed, rows, tables, windows, workers):
     work, found, chunks = f"{stages.work}/joins", [], None
     for window in windows:
         own = Stages(stages.spark, work)
-        report, expected = join(own, signed, rows, "window", {"tables": tables, "window": window}, workers, 2 * workers)
+        report, expected = join(own, signed, rows, "window", {"tables": tables, "window": window}, workers)
         parts = {stage["stage"]: stage for stage in report["stages"]}
         chunks = chunks or parts["chunks"]
         detection = parts["detection"]["seconds"] + parts["seams"]["seconds"]

@@ -21,7 +21,7 @@ from spark_documents import write_documents
 from spark_skew import plain
 from spark_windows import Cluster, join, session, sign
 
-JOINS = {"window": {"tables": 30, "window": 1000}, "lsh": {"tables": 10, "key_bits": 14, "flips": 0, "flip_mode": 3},
+JOINS = {"window": {"tables": 30, "window": 1000}, "lsh": {"tables": 10, "key_bits": 10, "flips": 0, "flip_mode": 3},
          "flat": {}}
 #: Stages that one task makes, or that are a second of Spark's own work whatever the size.
 ONE_TASK = ("order", "partners", "decision", "seams", "double-ids", "idle")
@@ -33,11 +33,12 @@ def run_joins(stages, arguments, workers):
     signed = sign(stages, arguments.rows)
     for method, knobs in JOINS.items():
         report, expected = join(Stages(stages.spark, f"{stages.work}/{method}"), signed, arguments.rows, method, knobs,
-                                workers, 16)
+                                workers)
         main = {"window": "chunks", "lsh": "met", "flat": "met"}[method]
         shuffled = sum(stage["shuffled_bytes"] for stage in report["stages"] if stage["stage"] == main)
-        print(f"{workers} workers, {method}: {report['comparisons']} comparisons, {report['comparisons'] / expected.comparisons:.3f} of the "
-              f"plan's; {shuffled / 1e6:.1f} MB shuffled, {shuffled / expected.shuffled_bytes:.3f} of the plan's", flush=True)
+        compared = report["comparisons"]
+        print(f"{workers} workers, {method}: {compared} comparisons, {compared / expected.comparisons:.3f} of the plan's; "
+              f"{shuffled / 1e6:.1f} MB shuffled, {shuffled / expected.shuffled_bytes:.3f} of the plan's", flush=True)
         seconds.update({f"{method}: {stage['stage']}": stage["seconds"] for stage in report["stages"]})
     return seconds
 
@@ -72,7 +73,8 @@ def main():
         write_documents(plain(arguments.documents, np.random.default_rng(7)), path)
         found = {count: measure(arguments, count, folder, archive, path) for count in counts}
     first, last = found[counts[0]], found[counts[-1]]
-    print(f"\n| stage | {' | '.join(f'{count} worker(s), s' for count in counts)} | speed-up |\n|---|{'---|' * (len(counts) + 1)}")
+    print(f"\n| stage | {' | '.join(f'{count} worker(s), s' for count in counts)} | speed-up |\n|---|"
+          f"{'---|' * (len(counts) + 1)}")
     for stage, seconds in first.items():
         print(f"| {stage} | {' | '.join(f'{found[count][stage]:.1f}' for count in counts)} | {seconds / last[stage]:.2f} |")
     for job in ("clusters", *JOINS):

@@ -60,8 +60,7 @@ def _by_many(stages: Stages, sets: list[Stage], reference: Documents, rule: _set
             _sets.set_keys(stages, "keys", sets[0], asked, counts_stage, counts, rule, 1)]
     join = _Join(stages, sets, keys, rule)
     partners = join.run(references.rows, pairs_at_once)
-    stages.note(keys=sum(stage.rows for stage in keys), pairs_sharing_keys=join.sharing, candidates=join.candidates,
-                pairs=join.pairs, rounds=join.rounds)
+    stages.note(pairs_sharing_keys=join.sharing, candidates=join.candidates, pairs=join.pairs, rounds=join.rounds)
     gone = _gone(stages, sets[0], leaders, references, partners)
     return _clustered(stages, gone)
 

@@ -67,7 +67,7 @@ def decide(stages: Stages, documents: Documents, rule: _sets.Rule, keep: str, gr
     key_counts = _sets.frequent_keys(stages, [keys], rule)
     rows, expected = _sets.without_idle(stages, keys.table, key_counts, [keys])
     job = _Join(stages, sets, ranks, Stage(rows, keys.hash, keys.facts), key_counts, rule)
-    stages.note(keys=keys.rows, pairs_sharing_keys=expected)
+    stages.note(pairs_sharing_keys=expected)
     if grouping == "connected":
         partners = job.connected()
     elif expected <= pairs_of_a_block(pairs_at_once, keys.rows):

@@ -250,7 +250,7 @@ def find_pairs(stages: Stages, sides: list[Documents], rule: _sets.Rule,
     rows, _ = _sets.without_idle(stages, rows, key_counts, keys)
     found = _sets.candidates(stages, "candidates", rows, key_counts, rule, keys, across)
     near = _sets.verify(stages, "near", found, sets, rule)
-    stages.note(keys=sum(stage.rows for stage in keys), candidates=found.rows, pairs=near.rows)
+    stages.note(candidates=found.rows, pairs=near.rows)
 
     def named() -> Any:
         first = ranks[0].table.selectExpr("rank as a_rank", "id as a")

@@ -3,7 +3,8 @@
 The stages, from documents with their rows (places in the order of the input): terms of both sides, with statistics,
 unknown words and languages that merge; the mean lengths of the rows, added in the order of the input; vectors over the
 terms of the target language; the nearest rows of the other side, for both sides, by brute force between blocks of rows or
-by windows (`_link_windows.py`); the decision, which one task makes from the neighbours of all documents. Every number is that of one machine.
+by windows (`_link_windows.py`); the decision, which one task makes from the neighbours of all documents. Every number is
+that of one machine.
 """
 from __future__ import annotations
 

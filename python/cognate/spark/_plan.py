@@ -8,9 +8,10 @@ from .. import batch
 from . import _tables
 from .signatures import _PART_ROWS, Method
 
-#: Bytes that Spark writes per shuffled row in addition to its signature, after compression (bench/spark/spark_windows.py).
+#: Bytes that Spark writes per shuffled row in addition to its signature, after compression (bench/spark/spark_windows.py,
+#: bench/spark/spark_workers.py).
 WINDOW_ROW_BYTES = 8.7
-KEY_ROW_BYTES = 24.0
+KEY_ROW_BYTES = 16.0
 #: Memory of a task: a stretch of rows in Arrow, once as it comes and once as an array, and Spark's own sort.
 _ROW_COPIES = 3
 _TASK_BYTES = 200 << 20
@@ -39,21 +40,23 @@ def plan(rows: int, against: int = 0, *, method: Method = "window", threshold: f
     (300, 8.2, 12.0)
     """
     join = batch.plan_join(rows, against, method=method, threshold=threshold, recall=recall, bits=bits, knobs=knobs)
-    total, slots = rows + against, executors * cores
+    total, slots, width = rows + against, executors * cores, bits / 8
     if method == "window":
         parts = max(-(-2 * slots // join.tables), -(-total // _PART_ROWS), 1)
-        emitted, row_bytes, partitions = float(total) * join.tables, bits / 8 + WINDOW_ROW_BYTES, join.tables * parts
+        emitted, row_bytes, partitions = float(total) * join.tables, width + WINDOW_ROW_BYTES, join.tables * parts
         task_rows = total / parts
     elif method == "lsh":
         flipped = total if not against or join.flip_both else rows
         emitted = float(join.tables) * (total + flipped * join.flips)
-        row_bytes, partitions = bits / 8 + KEY_ROW_BYTES, max(2 * slots, int(emitted // _PART_ROWS) + 1)
-        task_rows = emitted / partitions
+        partitions = max(2 * slots, int(emitted // _PART_ROWS) + 1)
+        # Of the keys of a row that come to one partition, all but the first have a signature that compresses to nothing.
+        apart = partitions * (1 - (1 - 1 / partitions) ** (emitted / total)) / (emitted / total)
+        row_bytes, task_rows = width * apart + KEY_ROW_BYTES, emitted / partitions
     else:
         blocks = [_tables.blocks_of(side, _tables.BLOCK_ROWS) for side in (rows, against or rows)]
         emitted = float(rows) * blocks[1] + float(against) * blocks[0]
-        row_bytes, partitions = bits / 8 + KEY_ROW_BYTES, max(2 * slots, blocks[0] * blocks[1] // 2)
+        row_bytes, partitions = width + KEY_ROW_BYTES, max(2 * slots, blocks[0] * blocks[1] // 2)
         task_rows = 2.0 * _tables.BLOCK_ROWS
-    task_bytes = _TASK_BYTES + _ROW_COPIES * task_rows * row_bytes
+    task_bytes = _TASK_BYTES + _ROW_COPIES * task_rows * (width + KEY_ROW_BYTES)
     return SparkPlan(join, partitions, emitted * row_bytes, join.comparisons, task_bytes,
                      task_bytes * cores <= memory_bytes)

@@ -104,10 +104,13 @@ def frequent_keys(stages: Stages, keys: list[Stage], rule: Rule) -> Stage:
             f.count(f.lit(1)).alias("count"), f.expr(f"count_if({is_smaller})").alias("smaller"),
             f.max("size").alias("largest"),
             f.expr(f"max(if({is_smaller}, {reach}, -1L))").alias("reach")).filter("count > 1")
-    return stages.table("key_counts", make, keys,
-                        {"sharing": "coalesce(sum(smaller * count - smaller * (smaller + 1) div 2), 0)",
-                         "most": "coalesce(max(smaller * count), 0)", "idle_keys": f"count(if({_IDLE}, 1, null))"},
-                        threshold=t, measure=rule.measure)
+    measures = {"sharing": "coalesce(sum(smaller * count - smaller * (smaller + 1) div 2), 0)",
+                "most": "coalesce(max(smaller * count), 0)", "shared": "coalesce(sum(count), 0)",
+                "idle_keys": f"count(if({_IDLE}, 1, null))"}
+    counts = stages.table("key_counts", make, keys, measures, threshold=t, measure=rule.measure)
+    rows = sum(stage.rows for stage in keys)
+    stages.note(keys=rows, lone_keys=rows - counts.facts["shared"])  # of one document: its slot of the counts has others
+    return counts
 
 
 def without_idle(stages: Stages, rows: Any, key_counts: Stage, inputs: list[Stage]) -> tuple[Any, int]:

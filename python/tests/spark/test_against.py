@@ -66,7 +66,8 @@ def test_clusters(spark, options, how):
     frames = [spark.createDataFrame([(f"{i:04d}", text) for i, text in enumerate(texts)], "id string, text string")
               for texts in (own, reference)]
     report = {}
-    table = cognate.spark.clusters(frames[0].repartition(3), against=frames[1].repartition(2), report=report, **options, **how)
+    table = cognate.spark.clusters(frames[0].repartition(3), against=frames[1].repartition(2), report=report, **options,
+                                   **how)
     wanted = expected(own, reference, **options)
     firsts = list(dict.fromkeys(kept for _, kept, _ in wanted))
     assert sorted(map(tuple, table.collect())) == sorted(
@@ -92,9 +93,9 @@ def test_program(spark, tmp_path):
             json.dumps({"id": f"{name}{i}", "text": text} if i % 4 else {"text": text}) + "\n"
             for i, text in enumerate(texts)))
     def arguments(kept, clusters, removed):
-        return [str(part) for part in ("dedup", tmp_path / "in.jsonl", "--against", tmp_path / "ref.jsonl", "--threshold", 0.6,
-                                       "--measure", "containment", "-o", tmp_path / kept, "--clusters", tmp_path / clusters,
-                                       "--removed", tmp_path / removed, "--quiet")]
+        options = ["--threshold", 0.6, "--measure", "containment", "--quiet", "-o", tmp_path / kept, "--clusters",
+                   tmp_path / clusters, "--removed", tmp_path / removed]
+        return list(map(str, ["dedup", tmp_path / "in.jsonl", "--against", tmp_path / "ref.jsonl", *options]))
     assert _program.main(arguments("out", "c.tsv", "r.tsv")) == 0
     subprocess.run([PROGRAM, *arguments("kept.jsonl", "c1.tsv", "r1.tsv")], check=True)
     assert b"".join(path.read_bytes() for path in sorted((tmp_path / "out").glob("part-*"))) == (
