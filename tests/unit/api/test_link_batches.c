@@ -203,6 +203,12 @@ TEST(link_batches_refuse_what_does_not_fit) {
     CHECK(cog_link_decide(&one, &(cog_link_neighbours){0}, &options, NULL, &stream, NULL,
                           &failure) == COG_ERR_USAGE);
     CHECK(cog_link_decide(&one, NULL, &options, NULL, &stream, NULL, &failure) == COG_ERR_USAGE);
+    double cosine;
+    CHECK(cog_link_cosines(&empty, &empty, far, far, 1, NULL, &cosine, &failure) == COG_ERR_USAGE);
+    CHECK(cog_link_sign(&wrong[0], &options, NULL, NULL, &failure) == COG_ERR_USAGE);
+    CHECK(cog_link_radius(NULL, 1, &options, NULL, &cosine, &failure) == COG_ERR_USAGE);
+    options.method = COG_METHOD_WINDOW;
+    CHECK(cog_link_nearest(&empty, &empty, 0, &options, NULL, &stream, &failure) == COG_ERR_USAGE);
     CHECK(cog_link_lengths(NULL, 0, &empty, NULL, &failure) == COG_ERR_USAGE);
     CHECK(cog_link_terms_read(NULL, NULL, 0, NULL, NULL, NULL, &failure) == COG_ERR_USAGE);
 }
