@@ -2,22 +2,31 @@
 # (pyproject.toml). The module and the program share one library, which lies next to them.
 option(COGNATE_PYTHON "Build the Python package's parts" OFF)
 option(COGNATE_BUNDLE "Python: link the dependencies statically where that is possible" OFF)
+set(COGNATE_ARCHIVE "" CACHE FILEPATH "Python: a libcognate.a of this tree, so that nothing is compiled again")
 if(NOT COGNATE_PYTHON)
     return()
 endif()
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
 
-add_library(python-library SHARED $<TARGET_OBJECTS:cognate-objects>)
+if(COGNATE_ARCHIVE)
+    add_library(python-library SHARED ${COGNATE_ARCHIVE})
+    target_link_options(python-library PRIVATE -Wl,--whole-archive ${COGNATE_ARCHIVE} -Wl,--no-whole-archive)
+    set_target_properties(python-library PROPERTIES LINK_DEPENDS ${COGNATE_ARCHIVE})
+else()
+    add_library(python-library SHARED $<TARGET_OBJECTS:cognate-objects>)
+endif()
 target_include_directories(python-library PUBLIC include)
 target_link_options(python-library PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/exports.map)
 set_target_properties(python-library PROPERTIES OUTPUT_NAME cognate-bundled LINKER_LANGUAGE CXX)
 
 if(COGNATE_BUNDLE)
     # What Debian has in a static form that a shared library can hold; auditwheel copies the others.
-    target_link_libraries(python-library PRIVATE -l:libexpat.a -l:libxxhash.a -l:libzstd.a -l:liblzma.a -l:libz.a
-        -l:libstemmer.a icui18n icuuc simdjson cld2 bz2 Threads::Threads m)
+    set(BUNDLED libexpat.a libxxhash.a libzstd.a liblzma.a libz.a libstemmer.a)
+    list(TRANSFORM BUNDLED PREPEND -l: OUTPUT_VARIABLE BUNDLED_LIBRARIES)
+    list(JOIN BUNDLED : BUNDLED)
+    target_link_libraries(python-library PRIVATE ${BUNDLED_LIBRARIES} icui18n icuuc simdjson cld2 bz2 Threads::Threads m)
     # Nothing of the static libraries is seen from outside, or mixed up with another copy in the process.
-    target_link_options(python-library PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
+    target_link_options(python-library PRIVATE -Wl,--exclude-libs,${BUNDLED} -Wl,--gc-sections)
 else()
     target_link_libraries(python-library PRIVATE PkgConfig::DEPS stemmer cld2 bz2 Threads::Threads m)
 endif()

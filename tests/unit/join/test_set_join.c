@@ -332,26 +332,30 @@ static bool same_nearest(const struct truth *truth, const uint32_t *partner,
     return same;
 }
 
-static bool join_agrees(const struct set_data *data, const struct truth *truth,
-                        const struct set_join_options *options, unsigned threads,
-                        struct set_join_result *result) {
+static uint32_t *expect_partners(const struct truth *truth,
+                                 const struct set_join_options *options) {
     uint32_t *partner = malloc((truth->count + 1) * sizeof *partner);
+    if (options->mode == SET_JOIN_CONNECTED)
+        expect_components(truth, options->measure.threshold, partner);
+    else
+        expect_representatives(truth, options->measure.threshold, options->reference, partner);
+    return partner;
+}
+
+static bool join_agrees(const struct set_data *data, const struct truth *truth,
+                        const uint32_t *partner, const struct set_join_options *options,
+                        unsigned threads, struct set_join_result *result) {
     const bool connected = options->mode == SET_JOIN_CONNECTED;
     cog_error error = {0};
     bool agrees = run_join(data, truth, options, threads, result, &error) == COG_OK;
     if (!agrees)
         printf("  %s\n", error.message);
-    if (connected)
-        expect_components(truth, options->measure.threshold, partner);
-    else
-        expect_representatives(truth, options->measure.threshold, options->reference, partner);
     if (options->mode == SET_JOIN_PAIRS)
         agrees = agrees && same_pairs(truth, options, &result->pairs);
     else
         agrees = agrees && same_partners(truth, partner, connected, result);
     if (agrees && options->floor > 0 && options->mode == SET_JOIN_REPRESENTATIVES)
         agrees = same_nearest(truth, partner, options, result);
-    free(partner);
     return agrees;
 }
 
@@ -370,30 +374,33 @@ static const double thresholds[] = {0.05, 0.3, 0.5, 2.0 / 3, 0.75, 0.8, 0.9, 1};
 enum { THRESHOLDS = sizeof thresholds / sizeof *thresholds };
 static const unsigned thread_counts[] = {1, 2, 5};
 
-/* Every threshold, memory and number of threads; false and a line about the first that fails. */
+/* Every threshold, without a limit of memory and with one of three, which take turns as the numbers
+ * of threads do; false and a line about the first that fails. */
 static bool all_agree(const struct set_data *data, const struct truth *truth,
                       struct set_join_options options, uint64_t *most_rounds) {
     const uint64_t least = least_memory(data);
-    const uint64_t memories[] = {0, least, least + 20000, (uint64_t)1 << 22};
+    const uint64_t memories[] = {least, least + 20000, (uint64_t)1 << 22};
+    bool agrees = true;
     options.beside = "-";
-    for (size_t t = 0; t < THRESHOLDS; t++)
-        for (size_t m = 0; m < sizeof memories / sizeof *memories; m++) {
-            const unsigned threads = thread_counts[(t + m) % 3];
+    for (size_t t = 0; t < THRESHOLDS && agrees; t++) {
+        options.measure = (struct set_measure){truth->containment, thresholds[t]};
+        uint32_t *partner = expect_partners(truth, &options);
+        for (size_t limited = 0; limited < 2 && agrees; limited++) {
+            const unsigned threads = thread_counts[(t + limited) % 3];
             struct set_join_result result = {0};
-            options.measure = (struct set_measure){truth->containment, thresholds[t]};
-            options.memory_bytes = memories[m];
-            bool agrees = join_agrees(data, truth, &options, threads, &result);
+            options.memory_bytes = limited ? memories[t % 3] : 0;
+            agrees = join_agrees(data, truth, partner, &options, threads, &result);
             *most_rounds = result.rounds > *most_rounds ? result.rounds : *most_rounds;
             set_join_result_free(&result);
-            if (!agrees) {
+            if (!agrees)
                 printf(
                     "  mode %d, threshold %g, reference %zu, floor %g, memory %llu, threads %u\n",
                     (int)options.mode, thresholds[t], options.reference, options.floor,
-                    (unsigned long long)memories[m], threads);
-                return false;
-            }
+                    (unsigned long long)options.memory_bytes, threads);
         }
-    return true;
+        free(partner);
+    }
+    return agrees;
 }
 
 static const struct shape shapes[] = {
@@ -443,40 +450,39 @@ TEST(set_join_notes_the_nearest) {
     CHECK_ALL_AGREE(data.count / 3, .mode = SET_JOIN_REPRESENTATIVES, .floor = 0.05);
 }
 
-/* Without words: containment is by terms alone. */
-static bool containment_agrees(size_t shape_number, enum set_join_mode mode, size_t parts,
-                               double floor, uint64_t *rounds) {
-    struct shape shape = shapes[shape_number];
-    shape.has_words = false;
-    struct set_data data = random_collection(50 + shape_number, shape);
-    struct truth truth = make_truth(&data, true, parts == 0);
-    struct set_join_options options = {.mode = mode, .floor = floor};
-    options.reference = parts ? data.count / parts : 0;
-    bool agree = all_agree(&data, &truth, options, rounds);
-    truth_free(&truth);
-    set_data_free(&data);
-    return agree;
+/* Containment is by terms alone, so the collections have no words. reference_parts: 0, or which
+ * part of the collection is the reference. */
+static void check_containment(const struct set_join_options *cases, size_t count,
+                              const size_t *reference_parts) {
+    uint64_t rounds = 0;
+    for (size_t s = 0; s < SHAPES; s++) {
+        struct shape shape = shapes[s];
+        shape.has_words = false;
+        struct set_data data = random_collection(50 + s, shape);
+        struct truth truth = make_truth(&data, true, reference_parts[0] == 0);
+        for (size_t i = 0; i < count; i++) {
+            struct set_join_options options = cases[i];
+            options.reference = reference_parts[i] ? data.count / reference_parts[i] : 0;
+            CHECK_MSG(all_agree(&data, &truth, options, &rounds), "shape %zu", s);
+        }
+        truth_free(&truth);
+        set_data_free(&data);
+    }
+    CHECK(rounds > 1);
 }
 
 TEST(set_join_finds_contained_sets) {
-    uint64_t rounds = 0;
-    for (size_t s = 0; s < SHAPES; s++) {
-        CHECK_MSG(containment_agrees(s, SET_JOIN_REPRESENTATIVES, 0, 0, &rounds), "shape %zu", s);
-        CHECK_MSG(containment_agrees(s, SET_JOIN_CONNECTED, 0, 0, &rounds), "shape %zu", s);
-        CHECK_MSG(containment_agrees(s, SET_JOIN_PAIRS, 0, 0, &rounds), "shape %zu", s);
-        CHECK_MSG(containment_agrees(s, SET_JOIN_REPRESENTATIVES, 0, 0.05, &rounds), "shape %zu",
-                  s);
-    }
-    CHECK(rounds > 1);
+    const struct set_join_options cases[] = {{.mode = SET_JOIN_REPRESENTATIVES},
+                                             {.mode = SET_JOIN_CONNECTED},
+                                             {.mode = SET_JOIN_PAIRS},
+                                             {.mode = SET_JOIN_REPRESENTATIVES, .floor = 0.05}};
+    check_containment(cases, 4, (const size_t[]){0, 0, 0, 0});
 }
 
 TEST(set_join_finds_contained_sets_of_a_reference_collection) {
-    uint64_t rounds = 0;
-    for (size_t s = 0; s < SHAPES; s++) {
-        CHECK_MSG(containment_agrees(s, SET_JOIN_REPRESENTATIVES, 2, 0, &rounds), "shape %zu", s);
-        CHECK_MSG(containment_agrees(s, SET_JOIN_PAIRS, 4, 0, &rounds), "shape %zu", s);
-    }
-    CHECK(rounds > 1);
+    const struct set_join_options cases[] = {{.mode = SET_JOIN_REPRESENTATIVES},
+                                             {.mode = SET_JOIN_PAIRS}};
+    check_containment(cases, 2, (const size_t[]){2, 4});
 }
 
 /* Blocks are of 4096 documents: partners are before the block, in it, and in earlier rounds. */
@@ -496,7 +502,9 @@ TEST(set_join_goes_on_from_block_to_block) {
         struct set_join_result result = {0};
         if (options.mode == SET_JOIN_CONNECTED && options.reference)
             continue;
-        bool agrees = join_agrees(&data, &truth, &options, thread_counts[i % 3], &result);
+        uint32_t *partner = expect_partners(&truth, &options);
+        bool agrees = join_agrees(&data, &truth, partner, &options, thread_counts[i % 3], &result);
+        free(partner);
         const uint64_t rounds = result.rounds;
         set_join_result_free(&result);
         CHECK_MSG(agrees, "case %zu", i);
@@ -519,7 +527,7 @@ TEST(set_join_includes_the_threshold_itself) {
                     .measure = {containment, (double)shared / either},
                     .beside = "-"};
                 struct set_join_result result = {0};
-                bool agrees = join_agrees(&data, &truth, &options, 1, &result);
+                bool agrees = join_agrees(&data, &truth, NULL, &options, 1, &result);
                 set_join_result_free(&result);
                 CHECK_MSG(agrees, "%u / %u", shared, either);
             }
