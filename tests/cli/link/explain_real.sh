@@ -33,15 +33,16 @@ for a, b, jaccard, _ in rows:
     found, other = explain(a, b, "jaccard"), explain(a, b, "containment")
     both = [grams(texts[id]) for id in (a, b)]
     x, y = ({gram for gram, _, _ in one} for one in both)
-    exact = [len(x & y) / size for size in (len(x | y), min(len(x), len(y)), len(x), len(y))]
+    common = x & y
+    exact = [len(common) / size for size in (len(x | y), min(len(x), len(y)), len(x), len(y))]
     stated = [found["similarity"], other["similarity"], found["a_in_b"], found["b_in_a"]]
-    wrong += (found["a_ngrams"], found["b_ngrams"], found["shared_ngrams"]) != (len(x), len(y), len(x & y))
+    wrong += (found["a_ngrams"], found["b_ngrams"], found["shared_ngrams"]) != (len(x), len(y), len(common))
     wrong += any(abs(one - two) > 5.1e-7 for one, two in zip(exact, stated))
     for side, id, own in (("a", a, both[0]), ("b", b, both[1])):
         bytes_of = texts[id].encode()
         shared, covered = bytearray(len(bytes_of)), bytearray(len(bytes_of))
         for gram, begin, end in own:
-            if gram in x & y:
+            if gram in common:
                 shared[begin:end] = b"\1" * (end - begin)
         for span in found["spans"]:
             begin, end = span[side]

@@ -45,7 +45,6 @@ for inputs in "a.jsonl" "a.jsonl --against b.jsonl"; do
         grep '^cognate: recall [01][.]' memory.txt >recall.txt
         same "$@" --memory 30M --threads 1
         [ $method != exact ] || [ "$(grep -o '"blocks": [0-9]*' disk.json | cut -d ' ' -f 2)" -gt 1 ] || echo "one block"
-        same "$@" --memory 40M --threads 2
         same "$@" --memory 56M --threads 2
         [ "$(wc -l <memory.tsv)" -gt 100 ] && echo "$method: the same for every budget"
     done

@@ -34,8 +34,8 @@ done
 # Signatures, all in memory or in pieces from disk.
 python3 "$here/../make_documents.py" 30000 2 10 >many.jsonl
 "$COGNATE" sign many.jsonl -o s.npy --quiet
-"$COGNATE" pairs s.npy --radius 40 --method window --tables 20 --window 30 --quiet >memory.tsv
-"$COGNATE" pairs s.npy --radius 40 --method window --tables 20 --window 30 --threads 2 --memory 10M --stats stats.json --quiet |
+"$COGNATE" pairs s.npy --radius 40 --method window --tables 8 --window 30 --quiet >memory.tsv
+"$COGNATE" pairs s.npy --radius 40 --method window --tables 8 --window 30 --threads 2 --memory 10M --stats stats.json --quiet |
     cmp - memory.tsv && echo "from disk: same; $(grep -c '"pieces_on_disk": [1-9]' stats.json) report of pieces"
 "$COGNATE" pairs s.npy --radius 40 --method window --memory 1M --quiet 2>/dev/null
 echo "exit $?"
@@ -71,7 +71,7 @@ for method in flat window lsh; do
 done
 # Signatures, sums and tables are told and counted before they are made; windows go to disk instead.
 "$COGNATE" pairs many.jsonl --method lsh --key-bits 16 --tables 120 --flips 1 --threshold 0.9 --memory 175M 2>&1 >/dev/null | grep -c needs
-for method in "lsh --key-bits 16 --tables 120 --flips 1" flat "window --tables 9 --window 30"; do
+for method in "lsh --key-bits 16 --tables 20 --flips 1" flat "window --tables 9 --window 30"; do
     "$COGNATE" pairs many.jsonl --method $method --threshold 0.9 --memory 65M -o beyond.tsv 2>notices.txt
     echo "$method: exit $? $(grep -o 'joined from scratch files' notices.txt)"
 done
@@ -97,6 +97,6 @@ done
 "$COGNATE" pairs s.npy --method window --recall 1 2>&1
 "$COGNATE" pairs d.jsonl --method window --shared-window 2>&1
 mkdir scratch
-(ulimit -f 64 && trap '' XFSZ && TMPDIR=scratch "$COGNATE" pairs s.npy --radius 40 --method window --tables 20 --window 30 \
+(ulimit -f 64 && trap '' XFSZ && TMPDIR=scratch "$COGNATE" pairs s.npy --radius 40 --method window --tables 8 --window 30 \
     --memory 10M --quiet -o full.tsv 2>&1) | sed "s|$PWD/||"
 echo "exit ${PIPESTATUS[0]}"
