@@ -3,6 +3,7 @@
 
 #include "api/arrow_table.h"
 #include "base/arguments.h"
+#include "base/strings.h"
 #include "hamming/hamming.h"
 #include "input/npy.h"
 
@@ -21,22 +22,12 @@ static void set_distance(struct arrow_table *table, int32_t *distances, size_t r
         arrow_table_set_null(table, row);
 }
 
-/* The decimal digits of a number, at the end of `digits`: printf costs as much as a short search.
- */
-static struct bytes_view digits_of(uint64_t number, char digits[20]) {
-    size_t first = 20;
-    do
-        digits[--first] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    return view_of(digits + first, 20 - first);
-}
-
 /* An id, or the number of the row if it has none. */
 static void append_id(struct arrow_table *table, struct arrow_table_column *column,
                       struct bytes_view id, uint64_t number) {
-    char digits[20];
+    char digits[NUMBER_DIGITS_MOST];
     if (!id.data)
-        id = digits_of(number, digits);
+        id = view_of(digits, number_digits(number, digits));
     if (column)
         arrow_table_append(table, column, id);
 }
@@ -151,34 +142,22 @@ cog_status cog_clusters_kept_to_arrow(const cog_clusters *clusters, struct Arrow
 
 /* ---- Hits ------------------------------------------------------------------------------------ */
 
-/* The number that a text is, as a number is printed; -1 if it is none. */
-static int64_t number_of(struct bytes_view text) {
-    enum { MAX_DIGITS = 18 };
-    int64_t number = 0;
-    if (text.size == 0 || text.size > MAX_DIGITS || (text.size > 1 && text.data[0] == '0'))
-        return -1;
-    for (size_t i = 0; i < text.size; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9')
-            return -1;
-        number = number * 10 + (text.data[i] - '0');
-    }
-    return number;
-}
-
 static struct bytes_view id_of_hit(const cog_hits *hits, uint32_t row) {
     struct bytes_view id;
     id.data = cog_index_id(cog_hits_index(hits), row, &id.size);
     return id;
 }
 
+/* Ids that are numbers; other rows are null. */
 static void add_hit_rows(struct arrow_table *table, const cog_hits *hits) {
     int64_t *rows = arrow_table_int64(table, "row");
     for (size_t i = 0; i < table->rows && rows; i++) {
         uint32_t row = cog_hits_get(hits, i).row;
         struct bytes_view id = id_of_hit(hits, row);
-        int64_t number = id.data ? number_of(id) : (int64_t)row;
-        rows[i] = number < 0 ? 0 : number;
-        if (number < 0)
+        uint64_t number = row;
+        const bool is_number = !id.data || number_of_digits(id, &number);
+        rows[i] = is_number ? (int64_t)number : 0;
+        if (!is_number)
             arrow_table_set_null(table, i);
     }
 }
@@ -222,6 +201,17 @@ cog_status cog_hits_to_arrow(const cog_hits *hits, bool ids, struct ArrowArraySt
 
 /* ---- Links ----------------------------------------------------------------------------------- */
 
+static void add_link_ids(struct arrow_table *table, const cog_links *links, bool sources,
+                         const char *name) {
+    struct arrow_table_column *column = arrow_table_text(table, name);
+    for (size_t i = 0; i < table->rows && column; i++) {
+        const cog_link_item item = cog_links_item(links, i);
+        arrow_table_append(table, column,
+                           sources ? view_of(item.from, item.from_size)
+                                   : view_of(item.to, item.to_size));
+    }
+}
+
 cog_status cog_links_to_arrow(const cog_links *links, bool ids, struct ArrowArrayStream *stream,
                               cog_error *error) {
     TRY(check_export(links, stream, error));
@@ -238,15 +228,9 @@ cog_status cog_links_to_arrow(const cog_links *links, bool ids, struct ArrowArra
         scores[i] = item.score;
         probabilities[i] = item.probability;
     }
-    struct arrow_table_column *column = ids ? arrow_table_text(&table, "from_id") : NULL;
-    for (size_t i = 0; i < table.rows && column; i++) {
-        cog_link_item item = cog_links_item(links, i);
-        arrow_table_append(&table, column, view_of(item.from, item.from_size));
-    }
-    column = ids ? arrow_table_text(&table, "to_id") : NULL;
-    for (size_t i = 0; i < table.rows && column; i++) {
-        cog_link_item item = cog_links_item(links, i);
-        arrow_table_append(&table, column, view_of(item.to, item.to_size));
+    if (ids) {
+        add_link_ids(&table, links, true, "from_id");
+        add_link_ids(&table, links, false, "to_id");
     }
     return arrow_table_finish(&table, stream, error);
 }

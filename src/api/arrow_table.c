@@ -132,7 +132,7 @@ static void release_item_schema(struct ArrowSchema *schema) {
 }
 
 /* A child may be released on its own; the block goes with its parent. */
-static void release_child_schema(struct ArrowSchema *schema) {
+static void release_schema(struct ArrowSchema *schema) {
     for (int64_t i = 0; i < schema->n_children; i++)
         if (schema->children[i]->release)
             schema->children[i]->release(schema->children[i]);
@@ -150,14 +150,6 @@ static bool make_list_schema(struct ArrowSchema *list) {
     list->children = &own->pointer;
     list->private_data = own;
     return true;
-}
-
-static void release_schema(struct ArrowSchema *schema) {
-    for (int64_t i = 0; i < schema->n_children; i++)
-        if (schema->children[i]->release)
-            schema->children[i]->release(schema->children[i]);
-    free(schema->private_data);
-    schema->release = NULL;
 }
 
 static bool make_schema(const struct arrow_table *table, struct ArrowSchema *schema) {
@@ -178,7 +170,7 @@ static bool make_schema(const struct arrow_table *table, struct ArrowSchema *sch
             .format = block->formats[i],
             .name = table->columns[i].name,
             .flags = table->columns[i].null_count ? ARROW_FLAG_NULLABLE : 0,
-            .release = release_child_schema,
+            .release = release_schema,
         };
         if (table->columns[i].format[0] == '+')
             made = made && make_list_schema(&block->children[i]);

@@ -4,6 +4,19 @@
 #include <string.h>
 #include <unicode/uloc.h>
 
+bool number_of_digits(struct bytes_view digits, uint64_t *number) {
+    enum { DIGITS_MOST = 18 };
+    *number = 0;
+    if (digits.size == 0 || digits.size > DIGITS_MOST || (digits.size > 1 && digits.data[0] == '0'))
+        return false;
+    for (size_t i = 0; i < digits.size; i++) {
+        if (digits.data[i] < '0' || digits.data[i] > '9')
+            return false;
+        *number = *number * 10 + (uint64_t)(digits.data[i] - '0');
+    }
+    return true;
+}
+
 static const char *escape_of(char c) {
     switch (c) {
     case '\t':

@@ -47,6 +47,8 @@ static inline size_t number_digits(uint64_t number, char digits[NUMBER_DIGITS_MO
         digits[i] = reversed[count - 1 - i];
     return count;
 }
+/* Reads what number_digits writes, up to 18 digits. False for any other text. */
+bool number_of_digits(struct bytes_view digits, uint64_t *number);
 
 /* Writes the code point (not a surrogate) and returns its bytes. */
 static inline size_t utf8_encode(uint32_t code_point, char *out) {

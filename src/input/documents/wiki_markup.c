@@ -148,7 +148,7 @@ static void push(struct stripping *s, struct nesting *nesting, enum opening_kind
         copy_byte(s);
 }
 
-/* Back to the last opening of this kind, whatever was left open inside it. */
+/* Goes back to the last opening of this kind, whatever is still open inside it. */
 static void pop(struct stripping *s, struct nesting *nesting, enum opening_kind kind, size_t size) {
     struct wiki_opening opening;
     do {
@@ -253,12 +253,12 @@ static bool is_dropped_namespace(const char *target, size_t size, struct bytes_v
             (namespaces.size && memmem(namespaces.data, namespaces.size, folded, length)));
 }
 
-/* Output in front of this place belongs to no open link, and has to stay. */
+/* Output before this place belongs to no open link and stays. */
 static const char *link_floor(const struct stripping *s, const struct links *links) {
     return s->out_start + (links->depth ? links->outputs[links->depth - 1] : 0);
 }
 
-/* At "]]": what stands in the output since "[[" becomes the label, or nothing. */
+/* At "]]": the output since "[[" becomes the label, or is dropped. */
 static void close_link(struct stripping *s, struct links *links) {
     char *content = s->out_start + links->outputs[--links->depth];
     size_t size = (size_t)(s->out - content);
@@ -295,7 +295,7 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* At '<': a tag goes; those that break lines leave a newline. */
+/* At '<': drops a tag; tags that break lines leave a newline. */
 static bool skip_tag(struct stripping *s) {
     static const char *const breaking[] = {"br", "p", "div", "li", "tr", "td", "th", "hr"};
     const char *name = s->at + 1;

@@ -1,11 +1,11 @@
 #include "jobs/index/index_draft.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/io/output.h"
 #include "base/memory.h"
+#include "base/strings.h"
 #include "collection/row_signer.h"
 #include "plan/method_choice.h"
 
@@ -117,17 +117,13 @@ cog_status draft_copy_ids(const struct corpus *corpus, struct segment_draft *dra
 
 /* Numbers as ids. */
 static cog_status number_rows(struct segment_draft *draft, uint64_t first_id, cog_error *error) {
-    enum { DIGITS_MAX = 20 };
-    char text[DIGITS_MAX + 1];
+    char text[NUMBER_DIGITS_MOST];
     size_t rows = draft->segment.rows, size_bytes = 0;
     for (size_t row = 0; row < rows; row++)
-        size_bytes +=
-            (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)first_id + row);
+        size_bytes += number_digits(first_id + row, text);
     cog_status status = draft_make_room_for_ids(draft, rows, size_bytes, error);
-    for (size_t row = 0; status == COG_OK && row < rows; row++) {
-        int length = snprintf(text, sizeof text, "%llu", (unsigned long long)first_id + row);
-        draft_append_id(draft, row, view_of(text, (size_t)length));
-    }
+    for (size_t row = 0; status == COG_OK && row < rows; row++)
+        draft_append_id(draft, row, view_of(text, number_digits(first_id + row, text)));
     return status == COG_OK ? draft_index_ids(draft, error) : status;
 }
 

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/io/output.h"
 #include "base/memory.h"
+#include "base/strings.h"
 #include "collection/statistics_job.h"
 #include "index/merging.h"
 #include "jobs/index/index_pending.h"
@@ -38,16 +39,10 @@ int index_compare_ids(const void *a, const void *b) {
 
 /* Of rows that have their numbers for ids, the one that is called so. */
 static uint64_t row_of_number(struct bytes_view id, uint64_t first, uint64_t rows) {
-    uint64_t number = 0;
-    enum { DIGITS_MAX = 10 }; /* of numbers below 2^32 */
-    if (id.size == 0 || id.size > DIGITS_MAX || (id.data[0] == '0' && id.size > 1))
-        return UINT64_MAX;
-    for (size_t i = 0; i < id.size; i++) {
-        if (id.data[i] < '0' || id.data[i] > '9')
-            return UINT64_MAX;
-        number = number * 10 + (uint64_t)(id.data[i] - '0');
-    }
-    return number >= first && number - first < rows ? number - first : UINT64_MAX;
+    uint64_t number;
+    return number_of_digits(id, &number) && number >= first && number - first < rows
+               ? number - first
+               : UINT64_MAX;
 }
 
 /* The part's rows begin with number `first`. Fills the rows of ids that are found there. */

@@ -6,12 +6,12 @@
  * whose posting lists are made anew. Ids, signatures, lengths, vectors, sets and lists of the
  * result stand in scratch files if the caller names a place for them; in memory are then the terms,
  * the tables of the method, and the documents at hand. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/io/output.h"
 #include "base/memory.h"
+#include "base/strings.h"
 #include "base/threads.h"
 #include "collection/row_signer.h"
 #include "jobs/index/index_draft.h"
@@ -75,15 +75,14 @@ static cog_status visit_rows(struct merge *merge, row_taker *take, cog_error *er
 
 /* A row without an id is known by its number in the whole index. */
 static struct bytes_view name_row(const cog_index *index, size_t part, uint32_t row,
-                                  char text[24]) {
+                                  char text[NUMBER_DIGITS_MOST]) {
     struct bytes_view id;
     if (segment_id(&index->parts.segments[part], row, &id))
         return id;
     uint64_t first = 0;
     for (size_t i = 0; i < part; i++)
         first += index->parts.manifest.entries[i].rows;
-    int length = snprintf(text, 24, "%llu", (unsigned long long)first + row);
-    return view_of(text, (size_t)length);
+    return view_of(text, number_digits(first + row, text));
 }
 
 static cog_status damaged_row(const struct segment *segment, uint32_t row, cog_error *error) {
@@ -94,7 +93,7 @@ static cog_status damaged_row(const struct segment *segment, uint32_t row, cog_e
 static cog_status measure_row(struct merge *merge, size_t part, uint32_t row, cog_error *error) {
     const struct segment *segment = &merge->index->parts.segments[part];
     struct bytes_view id = {NULL, 0};
-    char text[24];
+    char text[NUMBER_DIGITS_MOST];
     merge->rows++;
     if (segment->id_offsets && !segment_id(segment, row, &id))
         return error_set(error, COG_ERR_FORMAT,
@@ -394,7 +393,7 @@ static cog_status merge_row(struct merge *merge, size_t part, uint32_t row, cog_
     (void)error;
     const struct segment *from = &merge->index->parts.segments[part];
     size_t stride = merge->draft->segment.signatures.stride_bytes;
-    char text[24];
+    char text[NUMBER_DIGITS_MOST];
     append_id(merge, name_row(merge->index, part, row, text));
     memcpy(merge->signatures + merge->row * stride, signature_row(&from->signatures, row), stride);
     if (merge->lengths)

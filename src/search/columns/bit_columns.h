@@ -38,9 +38,9 @@ static inline size_t columns_size_bytes(size_t groups, unsigned bits) {
     return groups * bits * COLUMN_GROUP_WORDS * sizeof(uint64_t);
 }
 
-/* The number s without common divisor with the bits, at the golden section of them or the next
- * above: columns 0, 1, 2 ... are bits 0, s, 2 s ... modulo the bits, so that the first columns, as
- * many as they may be, are spread evenly. */
+/* The step s between columns: the first number from the golden section of `bits` on that is coprime
+ * to `bits`. Columns 0, 1, 2 ... are bits 0, s, 2 s ... modulo `bits`, so that any number of first
+ * columns is spread evenly. */
 unsigned column_step(unsigned bits);
 
 /* Zero-initialise; bit_columns_free releases. */
@@ -53,7 +53,7 @@ struct bit_columns {
 cog_status bit_columns_build(struct bit_columns *columns, const struct signatures_view *signatures,
                              unsigned threads, cog_error *error);
 void bit_columns_free(struct bit_columns *columns);
-/* Whether clusters and columns are those of the signatures; the error names the first place that is
+/* Checks that clusters and columns match the signatures; the error names the first place that does
  * not. */
 cog_status columns_check(const struct columns_view *view, const struct signatures_view *signatures,
                          cog_error *error);
@@ -70,7 +70,7 @@ struct column_reading {
 
 /* Planes are those of one group, COLUMN_GROUP_WORDS words each. */
 struct column_kernels {
-    /* Counts how often the rows of a group differ; the same lines of another group are read ahead.
+    /* Counts how often the rows of a group differ, and prefetches the same lines of another group.
      */
     void (*count)(const uint64_t *group, const uint64_t *ahead,
                   const struct column_reading *reading, uint64_t *planes);
@@ -79,8 +79,8 @@ struct column_kernels {
     /* Which rows do, counted from first, rising; stops at the capacity. */
     size_t (*select)(const uint64_t *planes, unsigned plane_count, unsigned threshold,
                      uint32_t first, uint32_t *places, size_t capacity);
-    /* Products of a query's weights (at most CLUSTER_WEIGHT_MAX in size, and zero beyond the bits)
-     * with the shares of clusters. */
+    /* Products of a query's weights (at most CLUSTER_WEIGHT_MAX in size, and zero after the last
+     * bit) with the shares of clusters. */
     void (*scores)(const uint8_t *shares, const int8_t *weights, size_t stride, size_t clusters,
                    int32_t *scores);
 };
@@ -126,13 +126,14 @@ cog_status column_counts_init(struct column_counts *counts, const struct columns
                               cog_error *error);
 void column_counts_free(struct column_counts *counts);
 
-/* Counts in `columns` columns (1 to all) how often rows differ from the query: in those of the
- * greatest weights, or in the first for weights NULL. The rows are those of the nearest clusters,
- * at least `rows` of them. Multiples of COLUMN_SUM columns take the least time. */
+/* Counts in how many of `columns` columns (1 to all) each row differs from the query. The columns
+ * are those with the greatest weights, or the first ones if weights is NULL. The rows are those of
+ * the nearest clusters, at least `rows` of them. Multiples of COLUMN_SUM columns are fastest. */
 void column_counts_make(struct column_counts *counts, const uint8_t *query, const float *weights,
                         unsigned columns, size_t rows);
-/* The greatest threshold that no more than `most` of the counted places do not exceed, or the least
- * there is. It is that of the farthest groups, and below 0 where no row of those is wanted. */
+/* The greatest threshold that at most `most` of the counted places are within, or the least
+ * possible one. It applies to the farthest groups, and is below 0 if none of their rows is wanted.
+ */
 int column_counts_threshold(const struct column_counts *counts, size_t most);
 /* Places in the order of the rows whose count is the threshold and the lean of their group, or
  * less; rising; stops at the capacity. */

@@ -169,8 +169,8 @@ static cog_status training_start(struct training *training, struct cluster_centr
     return COG_OK;
 }
 
-/* Each centre gets the bits that most of its rows have; where as many have it as not, it keeps its
- * own, as does a centre without rows. */
+/* Each centre gets the bits that most of its rows have. It keeps its own bit if exactly half of
+ * them have it, or if it has no rows. */
 static cog_status move_centres(void *context, unsigned worker, size_t begin, size_t end,
                                cog_error *error) {
     (void)worker;
@@ -238,7 +238,7 @@ static void chain(struct cluster_centres *centres, uint32_t *numbers) {
     }
 }
 
-/* Chains the centres and tells which is that of each row of the sample now. */
+/* Chains the centres and updates which centre each row of the sample has. */
 static cog_status finish_centres(struct cluster_centres *centres, const struct training *training,
                                  cog_error *error) {
     size_t count = centres->view.rows, sample = training->sample_view.rows;

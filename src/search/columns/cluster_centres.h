@@ -19,14 +19,14 @@ cog_status cluster_centres_find(struct cluster_centres *centres,
                                 unsigned threads, cog_error *error);
 void cluster_centres_free(struct cluster_centres *centres);
 
-/* The nearest centre of each row, of equally near ones the first, and its distance. nearest comes
- * with a guess for each row, any centre: the nearer it is, the less time it takes. Threads are 1 or
- * more. */
+/* Finds the nearest centre of each row (the first of equally near ones) and its distance. On entry
+ * `nearest` holds a guess for each row, which may be any centre; near guesses make it faster.
+ * `threads` is 1 or more. */
 cog_status centres_nearest(const struct signatures_view *centres,
                            const struct signatures_view *rows, unsigned threads, uint32_t *nearest,
                            uint16_t *distances, cog_error *error);
 
-/* Orders rows by the numbers of their clusters, and tells where each cluster ends in the order. */
+/* Orders rows by the numbers of their clusters, and sets where each cluster ends in the order. */
 void clusters_order(const uint32_t *cluster, size_t rows, size_t clusters, uint32_t *order,
                     uint32_t *ends);
 /* How many of the listed rows have each bit. counts has a place for each bit of the stride. */

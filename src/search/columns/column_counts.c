@@ -123,7 +123,7 @@ void column_counts_make(struct column_counts *counts, const uint8_t *query, cons
 
 /* ---- Choosing rows --------------------------------------------------------------------------- */
 
-/* The threshold of a group as the kernels take it; false where no count is so small. */
+/* The threshold of a group as the kernels take it; false if no count can be that small. */
 static bool group_threshold(const struct column_counts *counts, size_t i, int threshold,
                             unsigned *own) {
     int leaning = threshold + counts->choice.leans[i], most = (int)counts->reading.count;

@@ -34,7 +34,7 @@ static cog_status write(const void *tables, struct container_writer *writer, cog
     return container_writer_sections(writer, parts, 4, error);
 }
 
-/* The sizes of their sections tell the numbers of clusters and groups. */
+/* The numbers of clusters and groups follow from the sizes of their sections. */
 static cog_status open(const struct container *container, const struct method_rows *rows,
                        void *tables, cog_error *error) {
     struct bytes_view ends_view, order_view;
@@ -75,7 +75,7 @@ enum { EFFORT_STEPS = sizeof efforts / sizeof *efforts };
 /* Nanoseconds of a byte of the columns and of a row that gets a true distance. */
 static const double COLUMN_BYTE_NS = 0.08, ROW_NS = 50;
 
-/* Groups that are not full, the order and the clusters come on top of a copy of the rows. */
+/* A copy of the rows, plus groups that are not full, the order and the clusters. */
 static void predict(const struct method_size *size, const cog_knobs *knobs,
                     struct method_prediction *prediction) {
     (void)knobs;

@@ -59,8 +59,8 @@ static cog_status reserve(struct columns_searcher *searcher, size_t rows, size_t
     return topk_init(nearest, k, searcher->signatures->bits, error);
 }
 
-/* Rows whose counts are within the threshold, up to the capacity. Some places have none, and a
- * damaged order may name any. */
+/* Lists rows whose counts are within the threshold, up to the capacity. Some places have no row,
+ * and a damaged order may name rows that do not exist. */
 static size_t select_rows(struct columns_searcher *searcher, int threshold, size_t capacity) {
     const struct clusters_view *clusters = &searcher->counts.view->clusters;
     size_t count = column_counts_select(&searcher->counts, threshold, searcher->chosen, capacity),

@@ -5,7 +5,8 @@
 #include "search/columns/bit_columns.h"
 
 enum {
-    /* Of a bit whose weight is nothing: rows are in the clusters that are near in all bits. */
+    /* The size of a bit whose weight is zero: it still counts, because clusters are near in all
+     * bits. */
     WEIGHT_LEAST = 16,
 };
 
@@ -55,8 +56,8 @@ static int round_weights(const uint8_t *query, const float *weights, unsigned bi
     return sum;
 }
 
-/* A score that clusters of `wanted` rows reach, and few more: that of the first of some steps from
- * the greatest score down to the least where there are enough. */
+/* A score that clusters with `wanted` rows, and few more, reach. Walks down from the greatest score
+ * to the least in a few steps and takes the first step that leaves enough rows. */
 static int32_t score_for(const struct clusters_view *clusters, const int32_t *scores,
                          size_t wanted) {
     enum { STEPS = 1024 };
@@ -77,7 +78,7 @@ static int32_t score_for(const struct clusters_view *clusters, const int32_t *sc
     return greatest - (((step + 1) << shift) - 1);
 }
 
-/* Groups are added once, also where clusters are damaged. */
+/* Adds each group once, even if clusters are damaged. */
 static void add_cluster(struct group_choice *choice, const struct clusters_view *clusters, size_t i,
                         uint16_t lean) {
     for (size_t group = cluster_begin(clusters, i); group < cluster_end(clusters, i); group++)
@@ -101,7 +102,7 @@ void group_choice_make(struct group_choice *choice, const struct clusters_view *
     kernels->scores(clusters->shares, rounded, cluster_stride(clusters->bits), clusters->count,
                     choice->scores);
     int32_t least = score_for(clusters, choice->scores, wanted);
-    /* A score is greater by sum * steps / bits where rows differ in one bit less. */
+    /* A score grows by sum * steps / bits for each bit less in which rows differ. */
     float lean = (weights ? LEAN_BY_WEIGHT : LEAN) * (float)clusters->bits /
                  ((float)sum * CLUSTER_SHARE_STEPS);
     for (size_t i = 0; i < clusters->count; i++)

@@ -109,8 +109,9 @@ static void fill_centres(struct placing *placing) {
         fill_centre(placing, placing->open[i], i ? placing->ends[i - 1] : 0, placing->ends[i]);
 }
 
-/* All rows at their nearest centres, which get room for the nearest number of whole groups. Rows
- * that stand together are often near each other, so that of a row of the sample is a guess. */
+/* Assigns all rows to their nearest centres, which get room for the nearest number of whole groups.
+ * Adjacent rows are often near each other, so the centre of a sampled row is a good guess for the
+ * rows next to it. */
 static cog_status place_first(struct placing *placing, cog_error *error) {
     size_t rows = placing->signatures->rows, centres = placing->centres->view.rows;
     for (size_t row = 0; row < rows; row++)
@@ -147,8 +148,8 @@ static cog_status place_again(struct placing *placing, cog_error *error) {
     return status;
 }
 
-/* Rows that found no room, by their nearest centres, in groups of their own. Returns the number of
- * clusters. */
+/* Puts the rows that found no room into groups of their own, by their nearest centres. Returns the
+ * number of clusters. */
 static size_t place_rest(struct placing *placing) {
     size_t clusters = placing->centres->view.rows, placed = 0;
     for (size_t i = 0; i < placing->row_count; i++) {
@@ -246,8 +247,8 @@ static cog_status make_room(struct row_clusters *clusters, const struct signatur
     return COG_OK;
 }
 
-/* Rows cluster by cluster, each of which begins a group; clusters without rows are left out. sizes
- * become the next places. */
+/* Orders rows cluster by cluster. Each cluster begins a group; clusters without rows are left out.
+ * `sizes` become the next places. */
 static cog_status take_places(struct row_clusters *clusters, const struct placing *placing,
                               uint32_t *sizes, size_t count, cog_error *error) {
     size_t groups = 0, kept = 0, rows = placing->signatures->rows;

@@ -11,7 +11,7 @@
 
 enum {
     CLUSTER_GROUP = 512,      /* places for rows */
-    CLUSTER_SHARE_STEPS = 30, /* from 0 to 1, of which the 15 in the middle are told apart */
+    CLUSTER_SHARE_STEPS = 30, /* from 0 to 1; the 15 in the middle are distinct */
     CLUSTER_SHARE_LEAST = 7,
     CLUSTER_SHARE_MAX = 15,
     CLUSTER_WEIGHT_MAX = 63, /* of a query: the sum of 32 products with a share fits 16 bits */
@@ -20,7 +20,7 @@ enum {
 /* A place without a row. */
 #define CLUSTER_NO_ROW UINT32_MAX
 
-/* Borrowed, from row_clusters or a file. Whoever reads a file takes no number for granted. */
+/* Borrowed, from row_clusters or a file. Numbers from a file may be wrong: readers check them. */
 struct clusters_view {
     const uint32_t *order; /* the row at each place, group by group; rising in a cluster, whose last
                               places may have none */
@@ -30,7 +30,7 @@ struct clusters_view {
     unsigned bits;
 };
 
-/* The groups of a cluster. Those of a damaged one may be any, but none that does not exist. */
+/* The groups of a cluster. In a damaged file they may be wrong but never out of range. */
 static inline size_t cluster_begin(const struct clusters_view *view, size_t cluster) {
     return cluster ? view->ends[cluster - 1] : 0;
 }
@@ -60,6 +60,6 @@ cog_status row_clusters_build(struct row_clusters *clusters,
                               const struct signatures_view *signatures, unsigned threads,
                               cog_error *error);
 void row_clusters_free(struct row_clusters *clusters);
-/* Whether all rows are there once, and the shares are those of the rows. */
+/* Checks that each row occurs once, and that the shares match the rows. */
 cog_status row_clusters_check(const struct clusters_view *view,
                               const struct signatures_view *signatures, cog_error *error);

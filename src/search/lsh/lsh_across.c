@@ -292,7 +292,7 @@ static void add_bits(struct tie *tie, const struct half_key *half, unsigned half
     }
 }
 
-/* The first keys of a table that cost just that; returns how many, `most` at most. */
+/* Takes the first keys of a table that cost exactly that, at most `most`; returns their number. */
 static size_t tie_table(const struct lsh_across *across, const struct half_key *first,
                         const struct half_key *second, int32_t cost, size_t most) {
     const struct flip_sets *x = &first->sets, *y = &second->sets;
@@ -336,7 +336,7 @@ static void add_ties(struct lsh_across *across, const struct lsh_key *own, int32
 
 /* ---- One row --------------------------------------------------------------------------------- */
 
-/* Rows differ more in what their tables cost than in how far above that their keys reach. */
+/* The cost of their tables differs more between rows than how far above it their keys reach. */
 static int32_t guess_bound(const struct lsh_across *across) {
     int32_t bound = across->level + across->reach + across->spread * 3 / 2;
     return bound > across->least ? bound : across->least;
@@ -348,7 +348,7 @@ static void learn(struct lsh_across *across, int32_t last) {
     across->spread += ((off < 0 ? -off : off) - across->spread) / 16;
 }
 
-/* A step from the last bound towards the other end, or half-way to it where that is nearer. */
+/* A step from the last bound towards the other end, or half-way to it if that is nearer. */
 static int32_t next_bound(int32_t low, int32_t high, bool was_low, int32_t step) {
     int32_t half = (high - low) / 2;
     step = step < half ? step : half;

@@ -21,8 +21,8 @@ cog_status lsh_across_create(const struct lsh_options *options, struct lsh_acros
                              cog_error *error);
 void lsh_across_free(struct lsh_across *across);
 
-/* Writes flips * tables keys, in no order; of equal costs those of earlier tables, of fewer flips,
- * of likelier and then of earlier bits are taken. margins are those behind the bits, own the row's
+/* Writes flips * tables keys, in no order. Among equal costs it prefers earlier tables, then fewer
+ * flips, then likelier bits, then earlier bits. `margins` are those of the row's bits, `own` its
  * own keys by table. */
 void lsh_across_keys(struct lsh_across *across, const float *margins, const struct lsh_key *own,
                      struct lsh_key *keys);
@@ -43,7 +43,7 @@ struct flip_keys {
     size_t count, most; /* stops behind `most` */
 };
 
-/* The loops over a row's bits and keys, one implementation an instruction set; all give the same
+/* The loops over a row's bits and keys, one implementation per instruction set; all give the same
  * numbers. */
 struct flip_kernels {
     /* What bits cost: penalties[i] = probe_penalty(p), differs[i] = p, the probability that bit i

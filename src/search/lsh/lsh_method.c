@@ -135,8 +135,8 @@ static cog_status plan_join(struct method_join *join, cog_error *error) {
     return COG_OK;
 }
 
-/* A radius that next to no true pair exceeds spares most candidates the true measure. Values of
- * several bits have no distances that tell. */
+/* Few true pairs exceed the radius, and most candidates do: they need no true measure. Distances
+ * between values of several bits say nothing, so bands have no radius. */
 static cog_status join_rows(struct method_join *join, struct match_list *pairs, cog_error *error) {
     const struct lsh_options options = lsh_options_of(join);
     struct lsh_work work = {0};

@@ -120,7 +120,7 @@ static bool meets_flipped(const struct simulation *simulation) {
     return false;
 }
 
-/* Flipped keys are made for those pairs only that no own key brings together. */
+/* Flipped keys are made only for pairs that share no own key. */
 static bool pair_meets(struct simulation *simulation, enum lsh_join_kind kind) {
     const struct lsh_options *options = simulation->keyer.options;
     find_keys(simulation, 0, false);
@@ -167,7 +167,7 @@ struct simulated_pairs {
     size_t met;                     /* atomic */
 };
 
-/* Every pair has random numbers of its own, so that it does not matter who draws it. */
+/* Each pair has its own random numbers, so the result does not depend on the threads. */
 static cog_status simulate_pairs(void *context, unsigned worker, size_t begin, size_t end,
                                  cog_error *error) {
     (void)error;

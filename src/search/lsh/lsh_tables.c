@@ -44,8 +44,8 @@ static cog_status build_own(void *context, unsigned worker, size_t begin, size_t
 
 /* ---- Rows under their flipped keys as well --------------------------------------------------- */
 
-/* Keys of a chunk of rows are made twice: to count, and to write where the counts say. Then rows
- * come in order, whoever writes them. */
+/* The keys of a chunk of rows are made twice: first to count them, then to write them to the places
+ * that follow from the counts. So rows are in order whichever thread writes them. */
 struct filling {
     const struct method_rows *collection;
     const struct lsh_options *options;
@@ -209,8 +209,8 @@ void lsh_probing_free(struct lsh_probing *probing) {
     *probing = (struct lsh_probing){0};
 }
 
-/* Finds the buckets of the keys and fetches their rows; returns how many rows they hold. Every
- * step is a miss of the cache, so those of many keys are under way at once. */
+/* Finds the buckets of the keys and prefetches their rows; returns the number of rows. Each step is
+ * a cache miss, so the steps of many keys overlap. */
 static size_t find_buckets(struct lsh_probing *probing, size_t count) {
     const struct key_table *tables = probing->tables->tables;
     const struct lsh_key *keys = probing->keys;

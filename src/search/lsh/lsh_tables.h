@@ -7,7 +7,7 @@
 #include "search/lsh/lsh_keys.h"
 #include "search/method.h"
 
-/* The margins of a row, of which flips by distance make use; NULL if they are not known. */
+/* The margins of a row, which flips by distance need; NULL if they are not known. */
 static inline const float *lsh_margins(const struct method_rows *collection, size_t row) {
     size_t stride =
         collection->margins_per_row ? collection->margins_per_row : collection->signatures->bits;

@@ -36,8 +36,7 @@ static size_t record_bytes(unsigned key_bits) {
     return key_bits / 8 + sizeof(uint32_t);
 }
 
-/* How many rows can be joined within a number of bytes: keys and rows twice, while they are sorted.
- */
+/* The number of rows that can be joined within this memory: sorting holds keys and rows twice. */
 static size_t scratch_rows_within(size_t memory_bytes, unsigned key_bits) {
     return memory_bytes / (2 * record_bytes(key_bits) + sizeof(uint32_t));
 }
@@ -185,8 +184,8 @@ static cog_status visit(struct scratch_parts *parts, struct cut *cut, scratch_pa
     return status;
 }
 
-/* Cuts all rows by up to `width` bits from `bit` on and visits every part with two rows and more.
- * More rows than fit that agree in all these bits are COG_ERR_MEMORY. */
+/* Cuts all rows by up to `width` bits from `bit` on and visits every part with at least two rows.
+ * COG_ERR_MEMORY if more rows agree in all these bits than fit. */
 static cog_status scratch_parts_visit(struct scratch_parts *parts, unsigned bit, unsigned width,
                                       scratch_part_use *use, void *context, cog_error *error) {
     struct cut *cut;

@@ -74,8 +74,8 @@ chain_of(const uint64_t *key, uint64_t high, uint64_t low, unsigned words, unsig
     return mixed >> shift;
 }
 
-/* The fast way: chains of keys in a table that fits the cache. False when it found that keys agree
- * too often (what it has added must be dropped then) or memory ran out. */
+/* The fast way: chains of keys in a table that fits the cache. False if keys agree too often (the
+ * caller then drops what was added) or memory ran out. */
 static inline __attribute__((always_inline)) bool
 find_by_chains(struct pair_finder *finder, const struct key_array *array, size_t begin, size_t end,
                const struct pair_step *step, unsigned shift, unsigned words) {

@@ -1,7 +1,7 @@
 /* Pairs of short keys that agree in some bits and lie within a radius: the inner part of
  * multisort_join. Keys are distinct. A run that a table in cache does not spread is split by
- * further bits, so that a skewed collection costs no quadratic work that its result does not ask
- * for. */
+ * further bits, so that a skewed collection costs quadratic work only if its result is that large.
+ */
 #pragma once
 
 #include "search/keys/key_set.h"

@@ -243,6 +243,16 @@ TEST(numbers_in_decimal_are_those_of_printf) {
             snprintf(expected, sizeof expected, "%llu", (unsigned long long)numbers[i]);
         CHECK(number_digits(numbers[i], digits) == (size_t)size);
         CHECK(memcmp(digits, expected, (size_t)size) == 0);
+        uint64_t number = 1;
+        const bool is_read = number_of_digits(view_of(digits, (size_t)size), &number);
+        CHECK(is_read == (size <= 18) && (!is_read || number == numbers[i]));
+    }
+    static const char *const others[] = {"",   "01", "00", "-1",
+                                         "1 ", "1a", "+1", "1234567890123456789"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        uint64_t number;
+        CHECK_MSG(!number_of_digits(view_of(others[i], strlen(others[i])), &number), "%s",
+                  others[i]);
     }
 }
 
