@@ -131,7 +131,8 @@ static cog_status find_clusters(struct pair_dedup *dedup, cog_documents *documen
     return COG_OK;
 }
 
-/* A document goes for the first one of the reference collection that it matches. */
+/* A document is removed in favour of the first document of the reference collection that it
+ * matches. */
 static cog_status find_by_reference(struct pair_dedup *dedup, struct duplicates *duplicates,
                                     cog_error *error) {
     TRY(pair_task_prepare(&dedup->task, error));

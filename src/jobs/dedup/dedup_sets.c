@@ -104,8 +104,9 @@ static void set_twin(struct duplicates *duplicates, size_t row, uint32_t twin, d
     duplicates->reason[row] = (uint8_t)reason;
 }
 
-/* The similarity of a leader to the one that stays for it, and why it goes; chains may join what is
- * far apart. Rounded similarities are not compared with the threshold. */
+/* The similarity of a leader to the document that is kept for it, and the reason of its removal.
+ * Chains may join documents that are far apart. Rounded similarities are not compared with the
+ * threshold. */
 static cog_status similarity_to(const struct set_dedup *dedup, uint32_t rank, uint32_t partner,
                                 double *similarity, enum duplicate_reason *reason,
                                 cog_error *error) {
@@ -325,8 +326,8 @@ static void spread_nearest(const struct set_dedup *dedup, const uint32_t *asked,
 
 static cog_status search_nearest(struct set_dedup *dedup, uint32_t *kept, uint32_t *asked,
                                  const char *beside, cog_error *error) {
-    /* Reading a document costs as much as this many comparisons: a report may take as long again
-     * as the run without it. */
+    /* Reading a document costs as much as this number of comparisons: a report may at most double
+     * the time of the run. */
     enum { DOCUMENT_COST = 500 };
     struct duplicates *duplicates = dedup->duplicates;
     const cog_pairs_options *pairs = &dedup->options->pairs;

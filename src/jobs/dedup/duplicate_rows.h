@@ -36,7 +36,7 @@ struct shared_passage {
 typedef cog_status append_row_id(const void *context, uint32_t row, struct buffer *id,
                                  cog_error *error);
 
-/* Arrays are borrowed, rows among them: whoever fills the struct frees them. */
+/* Arrays are borrowed, `rows` included: the caller who fills the struct frees them. */
 struct duplicate_rows {
     struct duplicate_row *rows;
     size_t count;
@@ -66,7 +66,7 @@ static inline bool duplicate_rows_have_reference(const struct duplicate_rows *ro
     return rows->append_reference_id != NULL;
 }
 
-/* Sets *view to the id of a row, which stands in `id` until that is used again. */
+/* Sets *view to the id of a row; it is valid until `id` is used again. */
 cog_status duplicate_row_id(const struct duplicate_rows *rows, uint32_t row, struct buffer *id,
                             struct bytes_view *view, cog_error *error);
 

@@ -1,7 +1,6 @@
-/* What deduplication decides: which documents stay, and for which one each of the others goes.
- *
- * A way of finding (dedup_sets.h, dedup_pairs.h) fills it; the outputs of the job and the public
- * cog_clusters read it. Rows are positions among the good documents of the input. */
+/* The decisions of a deduplication: which documents are kept, and in favour of which document each
+ * of the others is removed. dedup_sets.h or dedup_pairs.h fills it; the outputs of the job and the
+ * public cog_clusters read it. Rows are positions among the good documents of the input. */
 #pragma once
 
 #include "collection/corpus.h"
@@ -21,8 +20,8 @@ const char *duplicate_reason_name(enum duplicate_reason reason);
 /* Zero-initialise; duplicates_free releases. */
 struct duplicates {
     size_t count;
-    /* The row that stays for a row: itself if it stays. With a reference collection: the row of the
-     * reference collection for which it goes. */
+    /* The row that is kept for a row: itself if it is kept. With a reference collection: the row of
+     * the reference collection in favour of which it is removed. */
     uint32_t *twin;
     float *similarity; /* to the twin */
     uint8_t *reason;

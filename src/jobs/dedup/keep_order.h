@@ -4,7 +4,7 @@
 
 #include "collection/sets/document_sets.h"
 
-/* Refuses a rule that does not exist, and a field where documents have none. */
+/* Refuses a rule that does not exist, and a field if the documents have no fields. */
 cog_status keep_order_check(const cog_dedup_options *options, const cog_documents *documents,
                             cog_error *error);
 

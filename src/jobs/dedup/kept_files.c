@@ -254,8 +254,8 @@ static cog_status end_output(struct kept_files *files, cog_error *error) {
     return status;
 }
 
-/* The frame of the first file stands for all of them: tables must have the same header row, query
- * logs the same columns, and JSON is either an object per line or an array. */
+/* The frame of the first file is that of the output: all tables must have the same header row, all
+ * query logs the same columns, and JSON is either an object per line or an array. */
 static cog_status check_frame(const struct kept_files *files, uint32_t file, cog_error *error) {
     const struct reader *reader = files->reader;
     const char *first = reader_file_name(reader, files->header_file);

@@ -270,8 +270,8 @@ static cog_status take_file(struct link_gold *gold, const char *path, cog_error 
     return COG_OK;
 }
 
-/* Whether the sources of the links stand in the second column of the known ones, whose order is
- * then of no use any more. */
+/* Whether the sources of the links are in the second column of the known links. The order of the
+ * known links is lost. */
 static bool sources_are_targets(struct link_gold *gold) {
     for (size_t i = 0; i < gold->known_count; i++)
         gold->known[i] = (struct known_link){gold->known[i].to, gold->known[i].from};

@@ -47,7 +47,7 @@ static double value_of(const struct sparse_matrix *matrix, uint32_t row, uint32_
     return found ? (double)matrix->values[low] : 0;
 }
 
-/* A source term as the lexicon has it, or as it stands in the text. */
+/* A source term as the lexicon spells it, or as the text does. */
 static struct bytes_view source_word(const struct link_space *space, uint64_t hash) {
     uint32_t word = word_table_find(&space->lexicon->from, hash);
     if (word != WORD_NONE)

@@ -138,8 +138,8 @@ static void try_positions(const struct compared *from, uint32_t i, const struct 
     }
 }
 
-/* The longest run of the term at `i`. Of equal ones, the first after `expected`, which is where
- * the run before has ended. */
+/* The longest run that begins with the term at `i`. Of equally long runs, the first after
+ * `expected`, the end of the previous run. */
 static struct run longest_run(const struct compared *from, uint32_t i, const struct compared *to,
                               uint32_t expected) {
     const uint32_t number = from->numbers[i], count = occurrences(to, number);

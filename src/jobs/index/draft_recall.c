@@ -20,7 +20,7 @@
 
 /* ---- True neighbours ------------------------------------------------------------------------- */
 
-/* An index of the draft alone, which borrows the statistics of its own. */
+/* An index of the draft alone, with the statistics of the draft, which are borrowed. */
 struct alone {
     struct manifest_entry entry;
     cog_index index;
@@ -107,7 +107,7 @@ static cog_status sign_margins(const cog_index *index, const struct signable_row
     return status;
 }
 
-/* Signatures of the sample, and their margins where somebody knows them. */
+/* Signatures of the sample, and their margins if they are known. */
 static cog_status sign_sample(const cog_index *index, const struct corpus *corpus,
                               const float *margins, struct segment_draft *draft,
                               struct measuring *own, cog_error *error) {
@@ -225,7 +225,7 @@ static cog_status measure_effort(const struct measuring *own, const struct searc
     return status;
 }
 
-/* Of a row, on average; 0 where signatures decide. */
+/* Per row, on average; 0 if signatures decide. */
 static double row_terms(const struct measuring *own) {
     const size_t rows = own->segment->rows;
     return own->of_cosines ? (double)own->segment->vectors.offsets[rows] / (double)rows : 0;

@@ -27,7 +27,7 @@ static const double RECALL_NEARLY_ALL = 0.9985;
 /* The first k of a list that are not the query itself; returns how many. */
 size_t measuring_others(const struct hit_lists *lists, size_t query, uint32_t itself, size_t k,
                         struct match *copy);
-/* The first of the queries that are left, so many that lists of this length stay small. */
+/* The first of the queries that are left; their number keeps lists of this length small. */
 size_t measuring_at_once(const struct measuring *own, size_t first, size_t list);
 /* The steps of effort of a method that are worth measuring. */
 unsigned measuring_steps(const struct measuring *own, const struct search_method *method,

@@ -37,7 +37,7 @@ enum { LOG_BATCH_ROWS = 1024, LOG_REMOVALS_MAX = 65536 };
 
 /* ---- Adding ---------------------------------------------------------------------------------- */
 
-/* Where the ids of the corpus stand in the index; free() both. */
+/* The rows of the index that have the ids of the corpus; free() both. */
 static cog_status find_corpus_ids(const cog_index *index, const struct corpus *corpus,
                                   struct bytes_view **ids, uint64_t **rows, cog_error *error) {
     TAKE(*ids, corpus->rows, "ids", error);
@@ -75,13 +75,13 @@ static void tidy_log(cog_index *index, unsigned threads, cog_report *report) {
 struct addition {
     cog_documents *documents;
     struct corpus corpus;
-    uint64_t *replaced; /* rows of the index whose ids come again, strictly rising */
+    uint64_t *replaced; /* rows of the index that get replaced, in strictly rising order */
     size_t replaced_count;
     size_t added, replacements; /* documents, when it is done */
 };
 
-/* Takes rows whose id the index has out of the corpus, and tells them as bad records. With upsert
- * they stay, and the rows of the index go. */
+/* Drops rows of the corpus whose id the index already has, and reports them as bad records. With
+ * upsert they stay, and the rows of the index are removed. */
 static cog_status sort_out_known_ids(const cog_index *index, struct addition *addition, bool upsert,
                                      cog_report *report, cog_error *error) {
     struct corpus *corpus = &addition->corpus;
@@ -321,7 +321,7 @@ static size_t sort_ids(struct bytes_view *ids, size_t count) {
     return distinct;
 }
 
-/* Leaves the ids that were found, with their rows; names those that were not. */
+/* Keeps the ids that were found, with their rows, and names the ids that were not found. */
 static size_t keep_found(struct bytes_view *ids, uint64_t *rows, size_t count, cog_report *report) {
     size_t found = 0, unknown = 0;
     for (size_t i = 0; i < count; i++) {

@@ -172,7 +172,7 @@ static cog_status save_parts(const cog_index *index, const char *folder, cog_err
     return status;
 }
 
-/* Files of a build that did not come to its end may be there; others are somebody's. */
+/* Files of a build that did not finish may be there; any other file belongs to someone else. */
 static cog_status check_folder(const char *folder, cog_error *error) {
     DIR *files = opendir(folder);
     if (!files)
@@ -197,7 +197,7 @@ static cog_status check_folder(const char *folder, cog_error *error) {
 
 struct cog_index_claim {
     char *folder;
-    struct temporary *made; /* until an index is saved; NULL where the folder was there */
+    struct temporary *made; /* until an index is saved; NULL if the folder existed */
     int lock;
 };
 

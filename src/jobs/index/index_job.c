@@ -1,5 +1,5 @@
-/* Building an index in memory, from documents or from signatures, and what an index tells about
- * itself. */
+/* Building an index in memory, from documents or from signatures, and the properties of an index.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,7 +170,7 @@ static double signatures_memory(const struct signatures_view *rows,
     return (double)rows->rows * (double)rows->stride_bytes + prediction.build_bytes;
 }
 
-/* What must fit when the parts of an index come together again. */
+/* Records how documents were made, which opening compares with what it finds. */
 static cog_status record_documents(const cog_index_options *options, struct settings *settings,
                                    cog_error *error) {
     cog_status status = options_record_signing(&options->sign, settings, error);

@@ -69,19 +69,19 @@ cog_status index_create(cog_index **index, cog_error *error);
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* The segment that holds a row, and where its rows begin. */
+/* The segment that holds a row, and the number of its first row. */
 size_t index_part_of(const cog_index *index, uint32_t row, uint64_t *first_row);
-/* False where rows have no ids but their numbers, or the id is damaged. */
+/* False if rows have no ids but their numbers, or the id is damaged. */
 bool index_row_id(const cog_index *index, uint32_t row, struct bytes_view *id);
-/* The frequencies of a row, checked where it comes from a file; false when it is damaged. */
+/* The frequencies of a row, checked if they come from a file; false if they are damaged. */
 bool index_row_vector(const cog_index *index, size_t part, uint32_t row, const uint32_t **columns,
                       const float **values, size_t *count);
 unsigned index_bits(const cog_index *index);
 /* What an index in memory takes, about. */
 double index_memory_bytes(const cog_index *index);
 
-/* Where each of `count` ids stands among the rows that are not removed; UINT64_MAX for those that
- * are not there. O(count * segments); a segment of a file without a table of ids is read once. */
+/* The row of each of `count` ids among the rows that are not removed; UINT64_MAX for unknown ids.
+ * O(count * segments); a segment without a table of ids is read once. */
 cog_status index_find_ids(const cog_index *index, const struct bytes_view *ids, size_t count,
                           uint64_t *rows, cog_error *error);
 int index_compare_ids(const void *a, const void *b);
@@ -134,13 +134,13 @@ cog_status index_append_sets(const cog_index *index, struct document_sets *sets,
 /* The bytes that they take there, about. */
 uint64_t index_set_bytes(const cog_index *index);
 
-/* Reports what indexing documents will take; COG_ERR_MEMORY where the budget is less. */
+/* Reports the memory that indexing documents needs; COG_ERR_MEMORY if the budget is smaller. */
 cog_status index_check_memory(const cog_documents *documents, cog_measure measure,
                               const cog_run_options *run, cog_report *report, cog_error *error);
 /* Appends a draft as a segment in memory. */
 cog_status index_take_draft(cog_index *index, struct segment_draft *draft, bool is_pending,
                             cog_error *error);
-/* is_empty[row] is 1 where no term of the row weighs anything by the index's statistics. */
+/* is_empty[row] is 1 if no term of the row has a weight by the index's statistics. */
 cog_status index_mark_empty(const cog_index *index, const struct corpus *corpus, uint8_t *is_empty,
                             cog_error *error);
 /* Takes rows without terms out of the corpus: they could not be found. */
@@ -190,9 +190,9 @@ cog_status index_count_part(struct statistics *counts, const cog_index *index, s
                             cog_error *error);
 /* Those of all segments, less the removed rows. */
 cog_status index_count_statistics(cog_index *index, cog_error *error);
-/* Changes the statistics of the index as it was before to those of now: the cost is that of the
- * change. Pending documents that are in no segment are not counted. After an error they fit
- * neither. */
+/* Changes the statistics of an earlier state of the index to those of the present state; the cost
+ * is that of the change. Pending documents that are in no segment are not counted. After an error
+ * the statistics match neither state. */
 cog_status index_follow_statistics(const cog_index *now, const cog_index *before, cog_error *error);
 /* Takes rows of the index off that are about to be removed, or counts them in again. */
 cog_status index_count_rows(cog_index *index, const uint64_t *rows, size_t count, bool in,

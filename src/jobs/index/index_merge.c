@@ -236,7 +236,7 @@ static cog_status merge_sets(struct merge *merge, const char *beside, cog_error 
 
 /* ---- Documents ------------------------------------------------------------------------------- */
 
-/* The frequencies of the documents at hand, behind those before them. */
+/* Appends the frequencies of the current block to those of the blocks before. */
 static cog_status append_vectors(struct merge *merge, cog_error *error) {
     struct sparse_matrix matrix = {0};
     uint64_t at = merge->offsets[merge->row];
@@ -402,8 +402,8 @@ static cog_status merge_row(struct merge *merge, size_t part, uint32_t row, cog_
     return COG_OK;
 }
 
-/* Without vectors nobody knows which terms went with the removed documents: all stay counted, in at
- * most as many documents as there are. */
+/* Without vectors the terms of the removed documents are unknown: all terms stay counted, each in
+ * at most the number of documents that remain. */
 static cog_status count_terms(const struct merge *merge, struct statistics *own, cog_error *error) {
     uint64_t length = 0;
     for (size_t row = 0; row < merge->rows; row++)

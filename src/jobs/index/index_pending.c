@@ -32,7 +32,7 @@ size_t pending_count(const struct index_pending *pending) {
     return count;
 }
 
-/* The slot of an id, or the free one where it would stand. There are slots. */
+/* The slot of an id, or the free slot that it would take. The table is not empty. */
 static struct pending_id *find_slot(const struct index_pending *pending, struct bytes_view id,
                                     uint64_t hash) {
     size_t at;

@@ -120,7 +120,7 @@ static bool is_same(const struct manifest_entry *a, const struct manifest_entry 
     return !a->is_pending && a->number == b->number && a->header_checksum == b->header_checksum;
 }
 
-/* Where the merged segments stand by now, SIZE_MAX if they do not. */
+/* The present position of the merged segments, SIZE_MAX if they are gone. */
 static size_t find_merged(const struct manifest *now, const struct merge_job *job) {
     const struct manifest_entry *merged = job->state->parts.manifest.entries + job->first;
     for (size_t first = 0; first + job->count <= now->count; first++) {

@@ -30,7 +30,7 @@ bool merge_is_due(const cog_index *index);
  * job->count is 0 afterwards. COG_ERR_BUSY: another merge is under way. */
 cog_status merge_choose(cog_index *index, enum merge_choice choice, struct merge_job *job,
                         cog_error *error);
-/* Without a lock. Ends with COG_ERR_CANCELLED if the job that it is part of is told to stop. */
+/* Takes no lock. COG_ERR_CANCELLED if its job is cancelled. */
 cog_status merge_write(struct merge_job *job, unsigned threads, cog_error *error);
 /* With the lock again. COG_OK: the change is durable. COG_ERR_BUSY: another process has changed
  * these segments, and nothing was done. If the handle cannot show it, the report has a notice. */

@@ -53,7 +53,7 @@ void change_show_merged(cog_index *index, cog_report *report) {
         show(index, report);
 }
 
-/* The file does not say by which statistics of this process its rows were signed. */
+/* The file does not record which statistics of this process its rows were signed with. */
 static void name_signing(cog_index *index, size_t part, const struct segment *draft) {
     if (part >= index->parts.manifest.count || index->parts.segments[part].rows != draft->rows ||
         index->parts.segments[part].terms.signed_documents != draft->terms.signed_documents)

@@ -217,7 +217,7 @@ static struct method_rows rows_of(const struct loaded_block *block) {
                                 .vectors = block->vectors.offsets ? &block->vectors : NULL};
 }
 
-/* Rows that stand for several find the others of their group. */
+/* Expands rows that represent a group to all rows of the group. */
 static cog_status match_within_groups(struct block_join *join, cog_error *error) {
     const struct loaded_block *block = &join->loaded[0];
     const struct equal_rows *groups = join->sides[0].groups;
@@ -237,8 +237,8 @@ static cog_status match_within_groups(struct block_join *join, cog_error *error)
     return status;
 }
 
-/* What the method counted for two blocks goes to the totals. Each comparison inside a collection
- * is one of both rows, unless the rows are exchanged in another call. */
+/* Adds what the method counted for two blocks to the totals. A comparison inside a collection
+ * counts for both rows, unless another call compares them in exchanged order. */
 static void add_counts(struct block_join *join, size_t queries, bool of_both) {
     const cog_report *report = join->block_report;
     const double table_bytes = cog_report_number(report, "table_bytes");

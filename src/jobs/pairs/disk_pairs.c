@@ -66,7 +66,7 @@ static bool joins_vectors(const struct pair_task *task) {
     return method_of(task->options.method)->needs & NEEDS_VECTORS;
 }
 
-/* The number of documents is not known yet: signatures count as those of short documents. */
+/* The number of documents is not known yet: assumes signatures of short documents. */
 bool disk_pairs_needed(const struct pair_task *task, cog_documents *const *documents) {
     enum { SHORT_TEXT_BYTES = 48 };
     const cog_pairs_options *options = &task->options;
@@ -525,8 +525,8 @@ static void predict_memory(const struct disk_pairs *pairs, const struct block_jo
                   (double)(PROGRAM_BYTES + (joining > reading ? joining : reading)));
 }
 
-/* Signatures in place of posting lists; tables are those of one of two blocks, and memory that was
- * freed is not all used again. */
+/* Signatures instead of posting lists. The tables are those of one of two blocks; not all freed
+ * memory is used again. */
 static void take_signatures(const struct disk_pairs *pairs, struct block_join *join) {
     const struct method_join *planned = &pairs->joining.join;
     const size_t rows = pairs->task->compared[pairs->task->sides - 1].count;

@@ -10,8 +10,8 @@
 
 #include "jobs/pairs/pair_join.h"
 
-/* Whether the budget is too small for the documents. Callers that hold the terms of all documents
- * anyway do not ask. */
+/* Whether the budget is too small for the documents. Not for callers that hold the terms of all
+ * documents anyway. */
 bool disk_pairs_needed(const struct pair_task *task, cog_documents *const *documents);
 /* Reads the documents, and finds the pairs that pair_join_run finds in memory, with the same
  * settings; recall is measured in the same way. With the method lists, pairs that lie at its bounds

@@ -143,7 +143,7 @@ static uint32_t place_of(const struct compared_rows *compared, uint32_t row) {
     return (uint32_t)low;
 }
 
-/* Lets the method choose its settings; tells it how many rows there will be. */
+/* Lets the method choose its settings for the expected number of rows. */
 static cog_status plan(struct joining *joining, cog_error *error) {
     struct pair_task *task = joining->task;
     struct method_join *join = &joining->join;
@@ -203,7 +203,7 @@ void joining_free(struct joining *joining) {
 
 /* ---- Joins ----------------------------------------------------------------------------------- */
 
-/* Candidates are verified as they come, so that no more of them are in memory than a batch. */
+/* Candidates are verified as they are found, so that at most a batch of them is in memory. */
 struct verification {
     struct pair_check check;
     uint64_t candidates; /* atomic */

@@ -76,7 +76,7 @@ uint64_t pair_task_held_bytes(const struct pair_task *task);
 cog_status pair_task_take_memory(struct pair_task *task, uint64_t method_bytes, cog_error *error);
 /* Makes statistics and vectors or sets from the corpora that were read. */
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error);
-/* Marks the short rows of a cosine: those that have terms but no vector. */
+/* Marks the rows that are short for a cosine: they have terms but no vector. */
 cog_status pair_task_mark_short(struct pair_task *task, cog_error *error);
 /* Whether a row takes part. */
 bool pair_task_is_selected(const struct pair_task *task, size_t side, size_t row);

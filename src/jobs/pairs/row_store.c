@@ -79,8 +79,7 @@ static cog_status take_matrix(const struct row_store *store, const uint32_t *row
     return TAKEN(matrix->values, matrix->offsets[count], "vectors", error);
 }
 
-/* How many of the rows from the first on stand one after the other in the file, and are read
- * together. */
+/* The number of rows, from the first on, that are adjacent in the file and can be read together. */
 static size_t adjacent(const struct row_store *store, const uint32_t *rows, size_t count) {
     const uint64_t begin = store->offsets[rows[0]];
     size_t i = 1;

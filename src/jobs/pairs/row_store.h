@@ -33,7 +33,7 @@ cog_status row_store_vectors(struct row_store *store, const uint32_t *rows, size
 cog_status row_store_bags(struct row_store *store, const uint32_t *rows, size_t count,
                           struct corpus *corpus, cog_error *error);
 
-/* Signatures stand in the order of the compared rows: `place` is a position among these. */
+/* Signatures are stored in the order of the compared rows: `place` is a position among them. */
 cog_status row_store_sign_begin(struct row_store *store, unsigned bits, size_t margins_per_row,
                                 cog_error *error);
 cog_status row_store_add_signatures(struct row_store *store, size_t place, size_t count,

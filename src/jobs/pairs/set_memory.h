@@ -18,7 +18,7 @@ struct set_memory {
     const struct job *job;
 };
 void set_memory_predict(struct set_memory *prediction, struct set_join_options *options);
-/* Reports what scratch files will take, before anything is read, and says so if it is much.
- * Collections may be NULL. other_bytes: sets that come from elsewhere. */
+/* Reports the size of the scratch files before anything is read, with a notice if it is large.
+ * Collections may be NULL. `other_bytes`: sets that come from elsewhere. */
 void set_memory_announce_disk(cog_documents *const collections[2], uint64_t other_bytes,
                               const struct job *job);

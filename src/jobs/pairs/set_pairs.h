@@ -10,8 +10,7 @@
 
 #include "jobs/pairs/pair_task.h"
 
-/* Whether these options ask for an exact join of sets: not if a method of signatures is asked for.
- */
+/* Whether these options mean an exact join of sets: not if they name a method of signatures. */
 bool pairs_are_by_sets(const cog_pairs_options *options);
 
 /* Reads the documents of a task into its corpora, which then have ids and numbers of terms, and

@@ -10,7 +10,7 @@
 
 enum { PAIRS_PER_PIECE = 256, ROW_NONE = UINT32_MAX };
 
-/* Records of a collection's rows, which rise; those of a second one stand behind. */
+/* Record numbers of a collection's rows, in rising order; those of a second collection follow. */
 struct verifying {
     const struct given_pairs *pairs;
     double *similarities;
