@@ -81,6 +81,11 @@ static int32_t map_character(enum fold_kind kind, UChar32 c, UChar mapped[MAPPED
         size = u_strToLower(mapped, MAPPED_UNITS, source, units, "", &code);
     } else {
         const UNormalizer2 *normalizer = unorm2_getNFKCCasefoldInstance(&code);
+        /* Most characters are inert, and asking costs a small part of normalising. */
+        if (U_SUCCESS(code) && unorm2_isInert(normalizer, c)) {
+            memcpy(mapped, source, sizeof source);
+            return units;
+        }
         size = unorm2_normalize(normalizer, source, units, mapped, MAPPED_UNITS, &code);
         if (U_SUCCESS(code) && size > 0 && !unorm2_hasBoundaryBefore(normalizer, c))
             return -1;
