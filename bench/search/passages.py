@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Passages of 50 words from all sets of a folder of documents, signed to 1024 bits by cognate.
 
-    passages.py DATA OUT [--rows N] [--queries N]
+    passages.py DATA OUT [--rows N] [--queries N] [--random-order]
 
 Every text of DATA is cut into passages of 50 words: documents from their beginning, sentences of one language joined
 in their order. A passage begins every 50 words (no overlap) where that makes enough of them, else every 40, 33, 25,
 20 or 10; the rest of a text that is shorter than a passage is left out. Rows and queries are drawn at random with a
-fixed seed, so no query is a row; as many rows are queries too. OUT then has rows.npy, queries.npy, stored.npy
+fixed seed, so no query is a row; as many rows are queries too. Rows stand in the order of the texts, so neighbours in
+the file are often near, or with --random-order in none. OUT then has rows.npy, queries.npy, stored.npy
 (uint8), queries_weights.npy and stored_weights.npy (float32), all by `cognate sign` with the statistics of the rows.
 Takes about a minute of processor time, 0.6 GB of disk and 5 GB of memory."""
 import argparse
@@ -67,6 +68,7 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--rows", type=int, default=1000000)
     parser.add_argument("--queries", type=int, default=1000)
+    parser.add_argument("--random-order", action="store_true")
     parser.add_argument("--cognate", default="build/cognate")
     options = parser.parse_args()
     texts = list(texts_of(options.data))
@@ -74,7 +76,9 @@ def main():
     found = len(passages)
     random.Random(1).shuffle(passages)
     options.out.mkdir(parents=True, exist_ok=True)
-    rows = sorted(passages[:options.rows])
+    rows = passages[:options.rows]
+    if not options.random_order:
+        rows.sort()
     queries = passages[options.rows:options.rows + options.queries]
     write(options.out / "rows.jsonl", texts, rows)
     write(options.out / "queries.jsonl", texts, queries)

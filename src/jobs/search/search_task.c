@@ -273,8 +273,9 @@ static double candidates_bytes(const struct search_task *task) {
     return candidates * (double)task->queries * sizeof(struct match);
 }
 
-/* The plan of the options' method, or of any for auto; none if the exhaustive method is as cheap,
- * or nothing else is known to reach the recall. */
+/* The plan of the options' method, or of any for auto; none if nothing is known to reach the recall,
+ * or if the exhaustive method is as cheap: it reaches every recall, so a lower one would take longer
+ * than a higher one otherwise. */
 static cog_status make_plan(struct search_task *task, cog_error *error) {
     const cog_search_options *options = &task->options;
     const struct search_method *method = method_of(options->method);
@@ -290,7 +291,7 @@ static cog_status make_plan(struct search_task *task, cog_error *error) {
     TRY(search_plan_make(task->index, &question, method, &task->plan, &result, error));
     if (result == PLAN_UNMEASURED && !is_auto && !of_cosines)
         return COG_OK;
-    if (is_auto && of_cosines && result == PLAN_MADE &&
+    if (of_cosines && result == PLAN_MADE &&
         (task->plan.query_ns >= search_exhaustive_ns(task->index, &question) ||
          candidates_bytes(task) > CANDIDATES_MAX_BYTES))
         search_plan_free(&task->plan);

@@ -10,7 +10,7 @@
  *
  * Layout: rows are stored cluster by cluster, and a query scans only the clusters nearest to it. A
  * column is cut into groups of 512 rows (one cache line); the lines of a group are adjacent. Counts
- * are bit-sliced: plane p holds bit p of the counts of 64 rows. Fifteen columns are added at a
+ * are bit-sliced: plane p holds bit p of the counts of 64 rows. Sixteen columns are added at a
  * time. */
 #pragma once
 
@@ -22,7 +22,7 @@
 enum {
     COLUMN_GROUP_ROWS = CLUSTER_GROUP,
     COLUMN_GROUP_WORDS = COLUMN_GROUP_ROWS / 64, /* of one column of a group */
-    COLUMN_SUM = 15,        /* columns that are added together: their sum has 4 bits */
+    COLUMN_BLOCK = 16,      /* columns that are added together */
     COLUMN_PLANES_MAX = 13, /* counts below 8192 */
 };
 
@@ -60,12 +60,14 @@ cog_status columns_check(const struct columns_view *view, const struct signature
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* The columns that a query reads, from the start of any group. */
+/* The columns that a query reads, from the start of any group: first blocks of columns that are not
+ * flipped, then blocks that are, then the others. */
 struct column_reading {
     uint32_t words[HAMMING_MAX_BITS]; /* where each column begins */
     uint64_t flips[HAMMING_MAX_BITS]; /* what it is XORed with: the query's bit 64 times */
     uint16_t bits[HAMMING_MAX_BITS];  /* of the signature */
     unsigned count, planes;
+    unsigned plain, flipped; /* columns of the blocks */
 };
 
 /* Planes are those of one group, COLUMN_GROUP_WORDS words each. */
@@ -128,7 +130,7 @@ void column_counts_free(struct column_counts *counts);
 
 /* Counts in how many of `columns` columns (1 to all) each row differs from the query. The columns
  * are those with the greatest weights, or the first ones if weights is NULL. The rows are those of
- * the nearest clusters, at least `rows` of them. Multiples of COLUMN_SUM columns are fastest. */
+ * the nearest clusters, at least `rows` of them. */
 void column_counts_make(struct column_counts *counts, const uint8_t *query, const float *weights,
                         unsigned columns, size_t rows);
 /* The greatest threshold that at most `most` of the counted places are within, or the least

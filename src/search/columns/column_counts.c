@@ -79,6 +79,22 @@ static void choose_weighted(const float *weights, unsigned bits, unsigned wanted
             chosen[count++] = (uint16_t)bit;
 }
 
+/* Blocks of bits that the query has as 0, then of those that it has as 1, then what is left. */
+static void order_columns(const uint8_t *query, const uint16_t *chosen, unsigned count,
+                          struct column_reading *reading) {
+    unsigned ones = 0;
+    for (unsigned i = 0; i < count; i++)
+        ones += signature_bit(query, chosen[i]);
+    reading->plain = (count - ones) / COLUMN_BLOCK * COLUMN_BLOCK;
+    reading->flipped = ones / COLUMN_BLOCK * COLUMN_BLOCK;
+    unsigned place[2] = {0, reading->plain}, left = reading->plain + reading->flipped;
+    const unsigned ends[2] = {reading->plain, left};
+    for (unsigned i = 0; i < count; i++) {
+        unsigned bit = signature_bit(query, chosen[i]);
+        reading->bits[place[bit] < ends[bit] ? place[bit]++ : left++] = chosen[i];
+    }
+}
+
 static void choose_columns(struct column_counts *counts, const uint8_t *query, const float *weights,
                            unsigned wanted) {
     struct column_reading *reading = &counts->reading;
@@ -89,10 +105,10 @@ static void choose_columns(struct column_counts *counts, const uint8_t *query, c
     else
         for (unsigned column = 0; column < wanted; column++)
             chosen[column] = (uint16_t)((size_t)column * step % bits);
+    order_columns(query, chosen, wanted, reading);
     for (unsigned i = 0; i < wanted; i++) {
-        reading->bits[i] = chosen[i];
-        reading->words[i] = (uint32_t)counts->places[chosen[i]] * COLUMN_GROUP_WORDS;
-        reading->flips[i] = signature_bit(query, chosen[i]) ? UINT64_MAX : 0;
+        reading->words[i] = (uint32_t)counts->places[reading->bits[i]] * COLUMN_GROUP_WORDS;
+        reading->flips[i] = signature_bit(query, reading->bits[i]) ? UINT64_MAX : 0;
     }
     reading->count = wanted;
     reading->planes = planes_for(wanted);

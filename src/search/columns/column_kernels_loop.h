@@ -2,7 +2,7 @@
  * once for each level, which names its table COLUMN_KERNELS. */
 #include "search/columns/bit_columns.h"
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -32,59 +32,97 @@ static inline vector full_add(vector *a, vector b, vector c) {
     vector carry = (vector)_mm512_ternarylogic_epi64((__m512i)*a, (__m512i)b, (__m512i)c, MOST);
     *a = (vector)_mm512_ternarylogic_epi64((__m512i)*a, (__m512i)b, (__m512i)c, ODD);
 #else
-    vector half = *a ^ b, carry = (*a & b) | (half & c);
-    *a = half ^ c;
+    vector half = b ^ c, carry = (b & c) | (half & *a); /* a is known last */
+    *a ^= half;
 #endif
     return carry;
 }
 
-/* Adds a sum of 4 bits to the planes, carrying as far as they go. */
-static inline void add_sum(const vector sum[4], vector *planes, unsigned plane_count) {
-    vector carry = {0};
-    for (unsigned p = 0; p < plane_count; p++)
-        carry = full_add(&planes[p], p < 4 ? sum[p] : (vector){0}, carry);
+/* How the columns of a block are read. */
+enum block_kind {
+    BLOCK_AS_IS,   /* all as they are */
+    BLOCK_FLIPPED, /* each XORed with its flip */
+    BLOCK_LAST,    /* the same, and there may be fewer columns than a block has */
+};
+
+/* Where a query reads. Lines are fetched ahead once, although several vectors make one. */
+struct lane {
+    const uint64_t *group, *ahead; /* of the lane */
+    const struct column_reading *reading;
+    bool fetches;
+};
+
+static inline __attribute__((always_inline)) vector read_column(const struct lane *lane,
+                                                                unsigned column,
+                                                                enum block_kind kind) {
+    const struct column_reading *reading = lane->reading;
+    if (kind == BLOCK_LAST && column >= reading->count)
+        return (vector){0};
+    if (lane->fetches)
+        __builtin_prefetch(lane->ahead + reading->words[column], 0, 1);
+    vector own = load(lane->group + reading->words[column]);
+    return kind == BLOCK_AS_IS ? own : own ^ reading->flips[column];
 }
 
-/* The sum of COLUMN_SUM bits in each place. */
-static inline void sum_rows(vector rows[COLUMN_SUM], vector sum[4]) {
-    vector twos[7], fours[3];
-    for (unsigned i = 0; i < 7; i++)
-        twos[i] = full_add(&rows[0], rows[1 + 2 * i], rows[2 + 2 * i]);
-    for (unsigned i = 0; i < 3; i++)
-        fours[i] = full_add(&twos[0], twos[1 + 2 * i], twos[2 + 2 * i]);
-    sum[3] = full_add(&fours[0], fours[1], fours[2]);
-    sum[2] = fours[0];
-    sum[1] = twos[0];
-    sum[0] = rows[0];
-}
-
-static inline void count_lanes(const uint64_t *group, const uint64_t *ahead,
-                               const struct column_reading *reading, vector *planes) {
-    unsigned first = 0;
-    vector rows[COLUMN_SUM], sum[4];
-    for (; first + COLUMN_SUM <= reading->count; first += COLUMN_SUM) {
-        for (unsigned c = 0; c < COLUMN_SUM; c++) {
-            rows[c] = load(group + reading->words[first + c]) ^ reading->flips[first + c];
-            __builtin_prefetch(ahead + reading->words[first + c], 0, 1);
+/* Adds a block of columns to sums of 4 bits; returns what these do not hold, sixteens. */
+static inline __attribute__((always_inline)) vector
+add_block(const struct lane *lane, unsigned column, enum block_kind kind, vector sums[4]) {
+    vector twos[2], fours[2], eights[2];
+    for (unsigned e = 0; e < 2; e++) {
+        for (unsigned f = 0; f < 2; f++) {
+            for (unsigned t = 0; t < 2; t++, column += 2) {
+                vector first = read_column(lane, column, kind);
+                twos[t] = full_add(&sums[0], first, read_column(lane, column + 1, kind));
+            }
+            fours[f] = full_add(&sums[1], twos[0], twos[1]);
         }
-        sum_rows(rows, sum);
-        add_sum(sum, planes, reading->planes);
+        eights[e] = full_add(&sums[2], fours[0], fours[1]);
     }
-    if (first == reading->count)
-        return;
-    for (unsigned c = 0; c < COLUMN_SUM; c++)
-        rows[c] = first + c < reading->count
-                      ? load(group + reading->words[first + c]) ^ reading->flips[first + c]
-                      : (vector){0};
-    sum_rows(rows, sum);
-    add_sum(sum, planes, reading->planes);
+    return full_add(&sums[3], eights[0], eights[1]);
+}
+
+static inline void add_sixteens(vector carry, vector *planes, unsigned plane_count) {
+    for (unsigned p = 4; p < plane_count; p++) {
+        vector before = planes[p];
+        planes[p] = before ^ carry;
+        carry &= before;
+    }
+}
+
+static inline void complement(vector sums[4]) {
+    for (unsigned p = 0; p < 4; p++)
+        sums[p] = ~sums[p];
+}
+
+/* A full adder of complements gives the complements of its sum and carry. So columns that are all
+ * flipped are added as they are to complements. */
+static inline __attribute__((always_inline)) void count_lane(const struct lane *lane,
+                                                             vector *planes) {
+    const struct column_reading *reading = lane->reading;
+    unsigned column = 0, plane_count = reading->planes;
+    vector sums[4] = {{0}};
+    for (; column < reading->plain; column += COLUMN_BLOCK)
+        add_sixteens(add_block(lane, column, BLOCK_AS_IS, sums), planes, plane_count);
+    complement(sums);
+    for (; column < reading->plain + reading->flipped; column += COLUMN_BLOCK)
+        add_sixteens(~add_block(lane, column, BLOCK_AS_IS, sums), planes, plane_count);
+    complement(sums);
+    for (; column + COLUMN_BLOCK <= reading->count; column += COLUMN_BLOCK)
+        add_sixteens(add_block(lane, column, BLOCK_FLIPPED, sums), planes, plane_count);
+    if (column < reading->count)
+        add_sixteens(add_block(lane, column, BLOCK_LAST, sums), planes, plane_count);
+    memcpy(planes, sums, sizeof sums);
 }
 
 static void count_group(const uint64_t *group, const uint64_t *ahead,
                         const struct column_reading *reading, uint64_t *planes) {
     for (size_t at = 0; at < COLUMN_GROUP_WORDS; at += LANES) {
         vector sums[COLUMN_PLANES_MAX] = {0};
-        count_lanes(group + at, ahead + at, reading, sums);
+        const struct lane lane = {group + at, ahead, reading, at == 0};
+        if (lane.fetches) /* two copies, so that neither asks for each column */
+            count_lane(&(struct lane){group, ahead, reading, true}, sums);
+        else
+            count_lane(&(struct lane){group + at, ahead, reading, false}, sums);
         for (unsigned p = 0; p < reading->planes; p++)
             store(planes + p * COLUMN_GROUP_WORDS + at, sums[p]);
     }
@@ -159,6 +197,29 @@ static inline int32_t dot_product(const uint8_t *shares, const int8_t *weights, 
         sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, ones));
     }
     return _mm512_reduce_add_epi32(sum);
+#elif defined(__AVX2__)
+    enum { FITTING = 4 * 64 };
+    const __m256i low = _mm256_set1_epi8(CLUSTER_SHARE_MAX), ones = _mm256_set1_epi16(1);
+    __m256i sum = _mm256_setzero_si256();
+    for (size_t first = 0; first < size; first += FITTING) {
+        __m256i pairs = _mm256_setzero_si256();
+        for (size_t i = first; i < size && i < first + FITTING; i += 64)
+            for (size_t half = 0; half < 64; half += 32) {
+                const __m256i both = _mm256_loadu_si256((const __m256i *)(shares + i + half));
+                const __m256i *own = (const __m256i *)(weights + 2 * i + half);
+                __m256i high = _mm256_and_si256(_mm256_srli_epi16(both, 4), low);
+                __m256i least = _mm256_and_si256(both, low);
+                pairs = _mm256_add_epi16(pairs,
+                                         _mm256_maddubs_epi16(least, _mm256_loadu_si256(own)));
+                pairs = _mm256_add_epi16(pairs,
+                                         _mm256_maddubs_epi16(high, _mm256_loadu_si256(own + 2)));
+            }
+        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, ones));
+    }
+    __m128i quarter =
+        _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    quarter = _mm_add_epi32(quarter, _mm_shuffle_epi32(quarter, 0x4e));
+    return _mm_cvtsi128_si32(_mm_add_epi32(quarter, _mm_shuffle_epi32(quarter, 0xb1)));
 #else
     int32_t sum = 0;
     for (size_t first = 0; first < size; first += 64)

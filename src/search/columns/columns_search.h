@@ -12,7 +12,7 @@
 struct columns_request {
     size_t k;         /* nearest rows wanted, 1 or more */
     double share;     /* of the rows, at least, in the nearest clusters; 1: all are counted */
-    unsigned columns; /* to read; multiples of COLUMN_SUM take the least time */
+    unsigned columns; /* to read */
     size_t
         verify; /* rows that get a true distance: about this number, at most twice it; at least k */
     double covered_recall; /* not 0, with weights: the answer's `covered` has this probability */
