@@ -8,8 +8,9 @@
 #include "hamming/hamming_tile.h"
 
 enum {
-    SAMPLE_FOR_CENTRE = 128,
-    ROUNDS = 4,
+    SAMPLE_FOR_CENTRE = 250, /* rows, at least: fewer do not tell the bits that most rows around a
+                              * centre have */
+    ROUNDS = 6,
     BYTE_SUMS = 255, /* rows that counters of one byte hold */
 };
 
@@ -130,40 +131,41 @@ void rows_count_ones(const struct signatures_view *signatures, const uint32_t *r
 
 /* Zero-initialise; training_free releases. */
 struct training {
-    struct signatures_view sample_view;
-    uint8_t *sample, *centres;
+    struct signatures_view sample; /* borrowed */
+    uint8_t *centres;
     uint32_t *nearest, *order, *ends; /* of the sample */
     uint16_t *distances;
 };
 
 static void training_free(struct training *training) {
-    FREE(training->sample, training->nearest, training->order, training->ends, training->distances);
+    FREE(training->nearest, training->order, training->ends, training->distances);
 }
 
-static void copy_spread(const struct signatures_view *from, size_t count, uint8_t *to,
-                        struct signatures_view *view) {
-    size_t stride = signature_stride_bytes(from->bits);
-    for (size_t i = 0; i < count; i++)
-        memcpy(to + i * stride, signature_row(from, i * from->rows / count), stride);
-    *view = (struct signatures_view){to, count, from->bits, stride};
+/* One in so many rows, spread evenly. */
+static struct signatures_view rows_sampled(const struct signatures_view *rows, size_t centres) {
+    size_t step = rows->rows / (centres * SAMPLE_FOR_CENTRE);
+    step = step ? step : 1;
+    return (struct signatures_view){rows->data, (rows->rows + step - 1) / step, rows->bits,
+                                    rows->stride_bytes * step};
 }
 
-/* A sample spread over the rows, and centres spread over the sample. */
+/* A sample of the rows, and centres spread over all rows. */
 static cog_status training_start(struct training *training, struct cluster_centres *centres,
                                  const struct signatures_view *signatures, size_t count,
                                  cog_error *error) {
-    size_t sample = count * SAMPLE_FOR_CENTRE, stride = signature_stride_bytes(signatures->bits);
-    sample = sample < signatures->rows ? sample : signatures->rows;
-    *training = (struct training){0};
+    size_t stride = signature_stride_bytes(signatures->bits);
+    *training = (struct training){.sample = rows_sampled(signatures, count)};
+    size_t sample = training->sample.rows;
     TAKE(centres->rows, count * stride, "a sample of the rows", error);
-    TAKE(training->sample, sample * stride, "a sample of the rows", error);
     TAKE(training->nearest, sample, "a sample of the rows", error);
     TAKE(training->order, sample, "a sample of the rows", error);
     TAKE(training->ends, count, "a sample of the rows", error);
     TAKE(training->distances, sample, "a sample of the rows", error);
     training->centres = centres->rows;
-    copy_spread(signatures, sample, training->sample, &training->sample_view);
-    copy_spread(&training->sample_view, count, centres->rows, &centres->view);
+    for (size_t i = 0; i < count; i++)
+        memcpy(centres->rows + i * stride, signature_row(signatures, i * signatures->rows / count),
+               stride);
+    centres->view = (struct signatures_view){centres->rows, count, signatures->bits, stride};
     for (size_t i = 0; i < sample; i++)
         training->nearest[i] = (uint32_t)(i * count / sample);
     return COG_OK;
@@ -179,9 +181,9 @@ static cog_status move_centres(void *context, unsigned worker, size_t begin, siz
     uint32_t counts[HAMMING_MAX_BITS];
     for (size_t i = begin; i < end; i++) {
         uint32_t first = i ? training->ends[i - 1] : 0, size = training->ends[i] - first;
-        uint8_t *centre = training->centres + i * training->sample_view.stride_bytes;
-        rows_count_ones(&training->sample_view, training->order + first, size, counts);
-        for (unsigned bit = 0; bit < training->sample_view.bits; bit++) {
+        uint8_t *centre = training->centres + i * signature_stride_bytes(training->sample.bits);
+        rows_count_ones(&training->sample, training->order + first, size, counts);
+        for (unsigned bit = 0; bit < training->sample.bits; bit++) {
             uint8_t mask = (uint8_t)(0x80 >> bit % 8);
             if (2 * counts[bit] > size)
                 centre[bit / 8] |= mask;
@@ -196,11 +198,11 @@ static cog_status train(struct training *training, const struct signatures_view 
                         unsigned threads, cog_error *error) {
     cog_status status = COG_OK;
     for (int round = 0; status == COG_OK && round < ROUNDS; round++) {
-        status = centres_nearest(centres, &training->sample_view, threads, training->nearest,
+        status = centres_nearest(centres, &training->sample, threads, training->nearest,
                                  training->distances, error);
         if (status != COG_OK)
             break;
-        clusters_order(training->nearest, training->sample_view.rows, centres->rows,
+        clusters_order(training->nearest, training->sample.rows, centres->rows,
                        training->order, training->ends);
         status = parallel_for(threads, centres->rows, 16, move_centres, training, error);
     }
@@ -241,7 +243,7 @@ static void chain(struct cluster_centres *centres, uint32_t *numbers) {
 /* Chains the centres and updates which centre each row of the sample has. */
 static cog_status finish_centres(struct cluster_centres *centres, const struct training *training,
                                  cog_error *error) {
-    size_t count = centres->view.rows, sample = training->sample_view.rows;
+    size_t count = centres->view.rows, sample = training->sample.rows;
     uint32_t *numbers;
     TAKE(centres->of_sample, sample, "numbers of centres", error);
     TAKE(numbers, 2 * count, "numbers of centres", error);
