@@ -147,11 +147,12 @@ static bool group_threshold(const struct column_counts *counts, size_t i, int th
     return leaning >= 0;
 }
 
-static size_t rows_within_threshold(const struct column_counts *counts, size_t step,
-                                    int threshold) {
+/* Of every `step`-th group; counts no further than beyond `most`. */
+static size_t rows_within_threshold(const struct column_counts *counts, size_t step, int threshold,
+                                    size_t most) {
     size_t within = 0;
     unsigned own;
-    for (size_t i = 0; i < counts->choice.count; i += step)
+    for (size_t i = 0; i < counts->choice.count && within <= most; i += step)
         if (group_threshold(counts, i, threshold, &own))
             within += counts->kernels->within(planes_of(counts, i), counts->reading.planes, own);
     return within;
@@ -163,7 +164,7 @@ static int threshold_guess(const struct column_counts *counts, size_t most, int 
     size_t step = groups < 2 * SAMPLE_GROUPS ? 1 : groups / SAMPLE_GROUPS;
     int above; /* the first that is too much */
     FIND_FIRST_NOT(above, least + 1, (int)counts->reading.count + 1,
-                   rows_within_threshold(counts, step, above) * step <= most);
+                   rows_within_threshold(counts, step, above, most / step) <= most / step);
     return above - 1;
 }
 
@@ -172,9 +173,9 @@ int column_counts_threshold(const struct column_counts *counts, size_t most) {
     for (size_t i = 0; i < counts->choice.count; i++)
         least = least > -counts->choice.leans[i] ? -counts->choice.leans[i] : least;
     int threshold = threshold_guess(counts, most, least);
-    while (threshold < greatest && rows_within_threshold(counts, 1, threshold + 1) <= most)
+    while (threshold < greatest && rows_within_threshold(counts, 1, threshold + 1, most) <= most)
         threshold++;
-    while (threshold > least && rows_within_threshold(counts, 1, threshold) > most)
+    while (threshold > least && rows_within_threshold(counts, 1, threshold, most) > most)
         threshold--;
     return threshold;
 }
