@@ -6,7 +6,7 @@
  * of a candidate that is weighed for this query alone, and of one that is weighed already. */
 static const double SCANNED_TERM_NS = 1, TILED_TERM_NS = 0.1, WEIGHED_TERM_NS = 14, TERM_NS = 1.5;
 static const double ROW_NS = 200;   /* to find a row */
-static const double GRADED_NS = 15; /* of a row that is proposed to the margins of a query */
+static const double PROPOSED_NS = 250; /* of a row that signatures propose: listed and sorted */
 
 /* The log of a live index is a segment with 4,096 documents and those of one more commit. */
 enum { ALL_ROWS_MAX = 4096, UNMEASURED_ROWS_MAX = 8192, TILED_QUERIES = 16 };
@@ -25,12 +25,16 @@ static double candidates_ns(const struct effort_question *question, size_t candi
     return rows * (ROW_NS + terms * TERM_NS) + weighing;
 }
 
+static size_t proposed_for(const struct effort_question *question, size_t candidates,
+                           bool uses_margins) {
+    return question->of_cosines && uses_margins ? recall_proposed(candidates) : candidates;
+}
+
 /* What candidates of a method cost besides the method: margins choose them, then true cosines. */
 static double proposals_ns(const struct effort_question *question, size_t candidates,
                            bool uses_margins) {
-    bool is_graded = question->of_cosines && uses_margins;
-    return candidates_ns(question, candidates) +
-           (is_graded ? GRADED_NS * (double)recall_proposed(candidates) : 0);
+    double proposed = (double)proposed_for(question, candidates, uses_margins);
+    return question->of_cosines ? candidates_ns(question, candidates) + PROPOSED_NS * proposed : 0;
 }
 
 double effort_exhaustive_ns(const struct effort_question *question) {
@@ -86,28 +90,32 @@ bool effort_is_hopeless(const struct effort_question *question, const struct sea
                                        TIMES_ALL_COSINES * effort_exhaustive_ns(question);
 }
 
+/* Takes the cheapest of all efforts that are enough, if it is cheaper than *choice or the first. */
 static bool choose_measured(const struct effort_question *question,
                             const struct recall_measures *measures,
-                            const struct search_method *method, bool uses_margins,
+                            const struct search_method *method, bool uses_margins, bool has_choice,
                             struct effort_choice *choice) {
     uint32_t flags =
         (question->of_cosines ? RECALL_OF_COSINES : 0) | (uses_margins ? RECALL_WITH_MARGINS : 0);
-    const struct recall_measure *measure =
-        recall_measure_reaching(measures, method->name, flags, question->k, question->recall);
-    if (!measure)
-        return false;
-    bool is_graded = question->of_cosines && uses_margins;
-    size_t candidates = recall_candidates(question->k, measure->effort);
-    size_t proposed = is_graded ? recall_proposed(candidates) : candidates;
-    *choice = (struct effort_choice){.method = method,
-                                     .effort = measure->effort,
-                                     .candidates = candidates,
-                                     .proposed = proposed,
-                                     .uses_margins = uses_margins,
-                                     .recall = recall_measure_share(measure)};
-    choice->query_ns = method_ns(question, method, measure->effort, uses_margins) +
-                       proposals_ns(question, candidates, uses_margins);
-    return true;
+    const struct recall_measure *measure = NULL;
+    while ((measure = recall_measure_reaching(measures, method->name, flags, question->k,
+                                              question->recall, measure))) {
+        size_t candidates = recall_candidates(question->k, measure->effort);
+        double query_ns = method_ns(question, method, measure->effort, uses_margins) +
+                          proposals_ns(question, candidates, uses_margins);
+        if (has_choice && query_ns >= choice->query_ns)
+            continue;
+        has_choice = true;
+        *choice =
+            (struct effort_choice){.method = method,
+                                   .effort = measure->effort,
+                                   .candidates = candidates,
+                                   .proposed = proposed_for(question, candidates, uses_margins),
+                                   .uses_margins = uses_margins,
+                                   .recall = recall_measure_share(measure),
+                                   .query_ns = query_ns};
+    }
+    return has_choice;
 }
 
 bool effort_choose(const struct effort_question *question, const struct recall_measures *measures,
@@ -117,14 +125,9 @@ bool effort_choose(const struct effort_question *question, const struct recall_m
         choice->query_ns = method_ns(question, method, 0, false);
         return true;
     }
-    struct effort_choice other;
-    bool found = choose_measured(question, measures, method, false, choice);
-    if (question->has_margins && choose_measured(question, measures, method, true, &other) &&
-        (!found || other.query_ns <= choice->query_ns)) {
-        *choice = other;
-        found = true;
-    }
-    return found;
+    bool found =
+        question->has_margins && choose_measured(question, measures, method, true, false, choice);
+    return choose_measured(question, measures, method, false, found, choice);
 }
 
 bool effort_choose_all(const struct effort_question *question, bool is_measured,

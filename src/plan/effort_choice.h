@@ -1,5 +1,5 @@
-/* The effort of a search of the nearest rows: the least that reaches the wanted recall, by what was
- * measured when the rows were indexed.
+/* The effort of a search of the nearest rows: the cheapest that reaches the wanted recall, by what
+ * was measured when the rows were indexed.
  *
  * In: the question, and the measures of a segment. Out: method, effort, candidates for the true
  * cosine, the recall measured, and about how long a query takes. A higher recall leaves fewer
@@ -28,7 +28,7 @@ struct effort_choice {
     double query_ns;
 };
 
-/* The least effort of the method; false if no effort that was measured is enough. Every distance
+/* The cheapest effort of the method; false if no effort that was measured is enough. Every distance
  * is exact by the method that compares all. */
 bool effort_choose(const struct effort_question *question, const struct recall_measures *measures,
                    const struct search_method *method, struct effort_choice *choice);

@@ -55,9 +55,10 @@ static bool is_of(const struct recall_measure *measure, const char *method, uint
 
 const struct recall_measure *recall_measure_reaching(const struct recall_measures *measures,
                                                      const char *method, uint32_t flags, size_t k,
-                                                     double recall) {
+                                                     double recall,
+                                                     const struct recall_measure *after) {
     uint32_t measured = recall_measured_k(k);
-    for (size_t i = 0; i < measures->count; i++)
+    for (size_t i = after ? (size_t)(after - measures->items) + 1 : 0; i < measures->count; i++)
         if (is_of(&measures->items[i], method, flags, measured) &&
             recall_measure_share(&measures->items[i]).low >= recall)
             return &measures->items[i];
@@ -66,7 +67,7 @@ const struct recall_measure *recall_measure_reaching(const struct recall_measure
 
 bool recall_is_measured(const struct recall_measures *measures, const char *method, uint32_t flags,
                         size_t k) {
-    return recall_measure_reaching(measures, method, flags, k, 0) != NULL;
+    return recall_measure_reaching(measures, method, flags, k, 0, NULL) != NULL;
 }
 
 cog_status recall_measures_write(const struct recall_measures *measures,

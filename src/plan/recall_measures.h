@@ -50,10 +50,12 @@ size_t recall_candidates(size_t k, unsigned effort);
 /* Rows that signatures propose, if margins of the query choose this number of candidates. */
 size_t recall_proposed(size_t candidates);
 
-/* The least effort that reaches the recall with a confidence of 97.5%; NULL if none does. */
+/* The least effort that reaches the recall with a confidence of 97.5%, of those that stand behind
+ * `after` if it is not NULL; NULL if none does. */
 const struct recall_measure *recall_measure_reaching(const struct recall_measures *measures,
                                                      const char *method, uint32_t flags, size_t k,
-                                                     double recall);
+                                                     double recall,
+                                                     const struct recall_measure *after);
 /* Whether the method was measured for such searches at all. */
 bool recall_is_measured(const struct recall_measures *measures, const char *method, uint32_t flags,
                         size_t k);

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "cognate.h"
 #include "jobs/index/index_pending.h"
+#include "jobs/search/search_task.h"
 #include "plan/recall_measures.h"
 #include "test.h"
 
@@ -223,6 +224,56 @@ TEST(recall_of_the_build_is_kept_by_documents) {
               runs.below, runs.count, runs.worst);
 }
 
+/* About how long a query takes as it is planned; the exact answer is counted in *exact. */
+static void plan_ns(const cog_index *index, cog_method method, size_t queries, double recall,
+                    double *query_ns, int *exact) {
+    struct search_task task = {.index = index, .threads = 1, .queries = queries};
+    const struct effort_question question = {.queries = queries, .k = 10, .of_cosines = true};
+    cog_search_options_init(&task.options);
+    task.options.method = method;
+    task.options.recall = recall;
+    task.has_vectors = task.has_margins = true;
+    CHECK_OK(search_task_check(&task, error));
+    CHECK_OK(search_task_choose(&task, error));
+    *exact += !task.plan.parts;
+    const double exhaustive_ns = search_exhaustive_ns(index, &question);
+    *query_ns = task.plan.parts ? task.plan.query_ns : exhaustive_ns;
+    CHECK_MSG(*query_ns <= exhaustive_ns, "method %d, %zu queries: %g ns, all cosines %g", method,
+              queries, *query_ns, exhaustive_ns);
+    search_task_free(&task);
+}
+
+/* All cosines reach every recall, so nothing may be dearer, whatever method is named. */
+TEST(recall_that_is_lower_is_never_planned_to_take_longer) {
+    static const cog_method methods[] = {COG_METHOD_AUTO, COG_METHOD_FLAT, COG_METHOD_SLICES,
+                                         COG_METHOD_COLUMNS};
+    static const size_t queries[] = {1, 15, 16, 100, 1000};
+    static char texts[DOCUMENTS][TEXT_BYTES], ids[DOCUMENTS][8];
+    static cog_document items[DOCUMENTS];
+    int exact = 0, runs = 0;
+    make_documents(items, texts, DOCUMENTS, 400, 3);
+    for (size_t i = 0; i < DOCUMENTS; i++) {
+        items[i].id = ids[i];
+        items[i].id_size = (size_t)snprintf(ids[i], sizeof ids[i], "%zu", i);
+    }
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        cog_index *index = NULL;
+        CHECK_OK(build_documents(items, i % 2, methods[i], &index, error));
+        for (size_t q = 0; q < sizeof queries / sizeof *queries; q++) {
+            double before_ns = 0;
+            for (size_t t = 0; t < TARGETS; t++, runs++) {
+                double query_ns = 0;
+                plan_ns(index, methods[i], queries[q], targets[t], &query_ns, &exact);
+                CHECK_MSG(query_ns >= before_ns, "method %d: %g ns for %g, %g for less", methods[i],
+                          query_ns, targets[t], before_ns);
+                before_ns = query_ns;
+            }
+        }
+        cog_index_close(index);
+    }
+    CHECK_MSG(exact > 0 && exact < runs, "%d of %d", exact, runs);
+}
+
 /* A live index of which all but the first documents were added and have become a segment that is
  * not measured. */
 static cog_status grow_live(const cog_document *items, cog_method method, bool vectors,
@@ -299,13 +350,15 @@ TEST(recall_measures_choose_the_least_effort) {
             share_tally_add(&tally, 6 + effort + (unit % 4 == 0 && effort < 3), 10);
         items[measures.count++] = recall_measure_of("slices", 0, 10, effort, &tally);
     }
-    CHECK(recall_measure_reaching(&measures, "slices", 0, 10, 0.6)->effort == 0);
-    CHECK(recall_measure_reaching(&measures, "slices", 0, 3, 0.7)->effort == 1);
-    CHECK(recall_measure_reaching(&measures, "slices", 0, 10, 0.8)->effort == 2);
-    CHECK(!recall_measure_reaching(&measures, "slices", 0, 10, 0.95));
-    CHECK(!recall_measure_reaching(&measures, "slices", 0, 11, 0.6));
-    CHECK(!recall_measure_reaching(&measures, "slice", 0, 10, 0.6));
-    CHECK(!recall_measure_reaching(&measures, "slices", RECALL_OF_COSINES, 10, 0.6));
+    CHECK(recall_measure_reaching(&measures, "slices", 0, 10, 0.6, NULL)->effort == 0);
+    CHECK(recall_measure_reaching(&measures, "slices", 0, 3, 0.7, NULL)->effort == 1);
+    CHECK(recall_measure_reaching(&measures, "slices", 0, 10, 0.8, NULL)->effort == 2);
+    CHECK(recall_measure_reaching(&measures, "slices", 0, 10, 0.7, &items[1])->effort == 2);
+    CHECK(!recall_measure_reaching(&measures, "slices", 0, 10, 0.7, &items[3]));
+    CHECK(!recall_measure_reaching(&measures, "slices", 0, 10, 0.95, NULL));
+    CHECK(!recall_measure_reaching(&measures, "slices", 0, 11, 0.6, NULL));
+    CHECK(!recall_measure_reaching(&measures, "slice", 0, 10, 0.6, NULL));
+    CHECK(!recall_measure_reaching(&measures, "slices", RECALL_OF_COSINES, 10, 0.6, NULL));
     CHECK(recall_is_measured(&measures, "slices", 0, 1) &&
           !recall_is_measured(&measures, "slices", 0, 1000));
     CHECK(recall_measured_k(1) == 10 && recall_measured_k(100) == 100 &&
