@@ -357,6 +357,42 @@ TEST(recall_is_kept_by_segments_that_are_not_measured) {
     log_set_most_documents(0);
 }
 
+/* Where all cosines are faster than signatures, the build measures nothing, and signatures alone
+ * would miss many of the neighbours that share one common word. */
+TEST(recall_is_kept_by_short_texts_that_are_not_measured) {
+    enum { SHORT = 9000, SHORT_WORDS = 3, SHORT_BYTES = SHORT_WORDS * WORD_BYTES };
+    static char texts[SHORT + QUERIES][SHORT_BYTES], ids[SHORT + QUERIES][8];
+    static cog_document items[SHORT + QUERIES];
+    struct random random = random_seeded(4);
+    cog_index_options options;
+    cog_documents *documents = NULL;
+    cog_index *index = NULL;
+    cog_hits *truth = NULL, *hits = NULL;
+    for (size_t i = 0; i < SHORT + QUERIES; i++) {
+        size_t at = 0;
+        for (int word = 0; word < SHORT_WORDS; word++) {
+            uint64_t rank = random_below(&random, (uint64_t)1 << random_below(&random, 13));
+            at += (size_t)snprintf(texts[i] + at, SHORT_BYTES - at, "w%llu ",
+                                   (unsigned long long)rank);
+        }
+        int id_size = snprintf(ids[i], sizeof ids[i], "%zu", i);
+        items[i] = (cog_document){ids[i], (size_t)id_size, texts[i], at, NULL, 0};
+    }
+    cog_index_options_init(&options);
+    options.method = COG_METHOD_FLAT;
+    CHECK_OK(cog_documents_from_memory(items, SHORT, &documents, error));
+    CHECK_OK(cog_index_build(documents, &options, NULL, &index, NULL, error));
+    CHECK(index->parts.segments[0].recall.count == 0);
+    CHECK_OK(ask(index, items + SHORT, QUERIES, COG_METHOD_EXACT, 1, &truth, NULL, error));
+    CHECK_OK(ask(index, items + SHORT, QUERIES, COG_METHOD_FLAT, 0.99, &hits, NULL, error));
+    double recall = recall_of(hits, truth, 0, false);
+    CHECK_MSG(recall >= 0.99, "%g", recall);
+    cog_hits_free(truth);
+    cog_hits_free(hits);
+    cog_index_close(index);
+    cog_documents_close(documents);
+}
+
 /* ---- Measures -------------------------------------------------------------------------------- */
 
 TEST(recall_measures_choose_the_least_effort) {
