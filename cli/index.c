@@ -119,6 +119,7 @@ static void summarize_addition(const struct session *session) {
     const cog_report *report = session->report;
     double replaced = cog_report_number(report, "replaced");
     double matched = cog_report_number(report, "matched");
+    double known = cog_report_number(report, "known_ids");
     fputs("cognate: ", stderr);
     print_count(cog_report_number(report, "added"), "row", stderr);
     fputs(" added", stderr);
@@ -126,6 +127,8 @@ static void summarize_addition(const struct session *session) {
         fprintf(stderr, ", %.0f of them in place of older ones", replaced);
     if (matched > 0)
         fprintf(stderr, ", %.0f left out as near-duplicates", matched);
+    if (known > 0)
+        fprintf(stderr, "; %.0f id%s in the index already", known, known > 1 ? "s are" : " is");
     print_skipped(cog_report_number(report, "bad_records") +
                       cog_report_number(report, "duplicate_ids"),
                   "record");

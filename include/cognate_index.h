@@ -87,7 +87,8 @@ typedef struct cog_add_options {
     uint64_t reserved[4];
 } cog_add_options;
 COG_API void cog_add_options_init(cog_add_options *options);
-/* With upsert the report counts "replaced". All is one change: readers see all of it or nothing. */
+/* The report counts "added", "known_ids" that the index had, and with upsert "replaced". All is one
+ * change: readers see all of it or nothing. */
 COG_API cog_status cog_index_add_with(cog_index *index, cog_documents *documents,
                                       const cog_add_options *options, const cog_run_options *run,
                                       cog_report *report, cog_error *error);

@@ -72,8 +72,8 @@ COG_API cog_status cog_live_add(cog_live *live, const cog_document *document,
                                 cog_error *error);
 /* Adds a collection, up to 256 documents in a commit, each decided as by cog_live_add. Documents
  * whose id is there already are skipped, with a notice. `matched` (may be NULL) is called on the
- * calling thread for each document that a match kept out. The report counts "added", "replaced" and
- * "matched". */
+ * calling thread for each document that a match kept out. The report counts "added", "replaced",
+ * "matched" and "known_ids". */
 typedef void cog_live_matched(void *context, const char *id, size_t id_size,
                               const cog_live_outcome *outcome);
 COG_API cog_status cog_live_add_documents(cog_live *live, cog_documents *documents,

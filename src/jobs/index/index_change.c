@@ -102,10 +102,7 @@ static cog_status sort_out_known_ids(const cog_index *index, struct addition *ad
         status = ingest_note_bad(addition->documents, report, known++, message, error);
         THEN(status, ingest_note_skipped(addition->documents, corpus->items[row].record, error));
     }
-    if (status == COG_OK && known)
-        report_notice(report, "%zu document%s new, %llu id%s in the index already", kept,
-                      plural(kept, " is", "s are"), (unsigned long long)known,
-                      plural(known, " is", "s are"));
+    report_number(report, "known_ids", (double)known);
     corpus->rows = status == COG_OK ? kept : corpus->rows;
     if (addition->replaced_count)
         qsort(rows, addition->replaced_count, sizeof *rows, compare_u64);

@@ -131,8 +131,6 @@ cog_status cog_live_add_documents(cog_live *live, cog_documents *documents,
     report_number(report, "added", (double)batch.added);
     report_number(report, "replaced", (double)batch.replaced);
     report_number(report, "matched", (double)batch.matches);
-    if (batch.known)
-        report_notice(report, "%llu id%s in the index already", (unsigned long long)batch.known,
-                      plural(batch.known, " is", "s are"));
+    report_number(report, "known_ids", (double)batch.known);
     return status;
 }
