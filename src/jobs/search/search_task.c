@@ -295,6 +295,10 @@ static cog_status make_plan(struct search_task *task, cog_error *error) {
         (task->plan.query_ns >= search_exhaustive_ns(task->index, &question) ||
          candidates_bytes(task) > CANDIDATES_MAX_BYTES))
         search_plan_free(&task->plan);
+    if (!is_auto && of_cosines && !task->plan.parts)
+        report_notice(task->report,
+                      "all cosines cost no more than %s with this recall: the answer is exact",
+                      method->name);
     double own_ns =
         task->plan.parts ? task->plan.query_ns : search_exhaustive_ns(task->index, &question);
     task->looks_first = is_auto && first_look_pays(task, &question, own_ns) &&
