@@ -141,7 +141,7 @@ static void training_free(struct training *training) {
     FREE(training->nearest, training->order, training->ends, training->distances);
 }
 
-/* One in so many rows, spread evenly. */
+/* Every n-th row, so that the sample is spread evenly. */
 static struct signatures_view rows_sampled(const struct signatures_view *rows, size_t centres) {
     size_t step = rows->rows / (centres * SAMPLE_FOR_CENTRE);
     step = step ? step : 1;
