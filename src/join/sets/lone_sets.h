@@ -13,7 +13,8 @@
 
 /* Clears the marks of such documents among those that are marked. Does nothing where it would not
  * pay: for containment and for low thresholds, and if most_bytes are too few for that many members.
- * *taken_bytes: what the tables take. */
+ * *taken_bytes: what the tables take, one per thread if they take no more than the counts of all
+ * members would. */
 cog_status lone_sets_unmark(const struct set_file *file, uint64_t members,
                             const struct set_measure *measure, uint64_t most_bytes,
                             unsigned threads, uint8_t *marks, uint64_t *taken_bytes,
