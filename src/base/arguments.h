@@ -1,4 +1,4 @@
-/* Checks of what callers hand to the public functions: values of enums, pointers, positions.
+/* Argument checks for the public functions: enum values and pointers.
  *
  * A public function checks its arguments here and then calls a job, which trusts them. Each check
  * returns COG_ERR_USAGE with a message that names the argument. */
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* A value of an enum whose values are 0 to count - 1. */
+/* The value must be below `count`, the number of values of the enum. */
 cog_status check_enum(unsigned value, unsigned count, const char *name, cog_error *error);
-/* A pointer that must not be NULL. */
+/* The pointer must not be NULL. */
 cog_status check_given(const void *pointer, const char *name, cog_error *error);

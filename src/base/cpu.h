@@ -1,5 +1,5 @@
-/* The machine: which instruction set the kernels may use (found once, lowered by COGNATE_CPU for
- * tests), and its clock for reports and benchmarks. */
+/* CPU detection and the clock. The instruction set that the kernels may use is detected once; tests
+ * lower it with COGNATE_CPU. The clock serves reports and benchmarks. */
 #pragma once
 
 #include <stdint.h>
@@ -14,12 +14,12 @@ const char *cpu_level_name(enum cpu_level level);
 /* Whether this machine can run the level (portable always). */
 bool cpu_supports(enum cpu_level level);
 
-/* The best level this machine supports, or the one that COGNATE_CPU names if it is supported. Found
- * at the first call; later calls cost a load. */
+/* The best level this machine supports, or the level that COGNATE_CPU names if it is supported.
+ * Detected at the first call; later calls cost one load. */
 enum cpu_level cpu_best_level(void);
 
-/* Initialises an array with the kernels of every level, which cpu_best_level() then indexes. A
- * level without kernels of its own repeats those of a lower one. */
+/* Initialises an array with the kernels of every level, indexed by cpu_best_level(). A level
+ * without kernels of its own repeats the entry of a lower level. */
 #if defined(__x86_64__)
 #define CPU_TABLE(portable, popcnt, avx2, avx512, neon)                                            \
     {                                                                                              \

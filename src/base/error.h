@@ -12,29 +12,28 @@ static inline cog_status error_status(cog_status status) {
     return status;
 }
 
-/* Fills error and gives status, so that a failing call is one statement. Macros, so that the
- * compiler and the analyzers see that the result is not COG_OK. */
+/* Fills `error` and evaluates to `status`, so that a failing call is one statement. These are
+ * macros so that the compiler and the analyzers see that the result is not COG_OK. */
 #define error_set(error, status, ...)                                                              \
     (error_fill(error, status, 0, __VA_ARGS__), error_status(status))
-/* With a position (line or byte offset, as the message says). */
+/* Also records a position: a line or a byte offset, as the message states. */
 #define error_set_at(error, status, position, ...)                                                 \
     (error_fill(error, status, position, __VA_ARGS__), error_status(status))
 
-/* With the option that the message is about, by its name in cognate.h. */
+/* Also records the option that the message is about, by its name in cognate.h. */
 #define error_about(error, status, option, ...)                                                    \
     (error_fill(error, status, 0, __VA_ARGS__), error_name(error, option), error_status(status))
 void error_name(cog_error *error, const char *option);
 
-/* COG_ERR_MEMORY with what could not be had. */
+/* COG_ERR_MEMORY; the message names what the memory was for. */
 static inline cog_status error_memory(cog_error *error, size_t size_bytes, const char *what) {
     return error_set(error, COG_ERR_MEMORY, "out of memory: %zu bytes for %s", size_bytes, what);
 }
 
-/* Turns errno after a failed system call on path into the fitting status (a full disk is
- * COG_ERR_DISK). */
+/* Converts errno after a failed system call on `path` to a status (a full disk is COG_ERR_DISK). */
 cog_status error_system(cog_error *error, const char *doing, const char *path);
 
-/* Returns the status of a failed call from the function that makes it. */
+/* Returns from the calling function if the call fails. */
 #define TRY(...)                                                                                   \
     do {                                                                                           \
         cog_status try_status = (__VA_ARGS__);                                                     \
@@ -42,13 +41,13 @@ cog_status error_system(cog_error *error, const char *doing, const char *path);
             return try_status;                                                                     \
     } while (0)
 
-/* The end of a function that makes an object: gives the object to the caller as *result, or frees
- * it if the status is a failure. The value is the status, which must be a variable. */
+/* Ends a function that creates an object: sets *result to the object, or frees the object if
+ * `status` is a failure. Evaluates to `status`, which must be a variable. */
 #define HAND_OUT(status, object, free_object, result)                                              \
     ((status) == COG_OK ? (void)(*(result) = (object)) : free_object(object), (status))
 
-/* Makes the next call of a chain, unless an earlier one failed: what was taken is released behind
- * the chain. */
+/* Makes the next call of a chain unless an earlier call failed. Resources are released after the
+ * chain. */
 #define THEN(status, ...)                                                                          \
     do {                                                                                           \
         if ((status) == COG_OK)                                                                    \

@@ -1,7 +1,9 @@
-/* Hashing and random numbers. One 64-bit hash of bytes (XXH3) names terms everywhere; integer
- * mixing derives from it everything else that is random about a term. Both are the same on every
- * machine and belong to the file format. Random numbers (xoshiro256**) repeat for a given seed;
- * they serve sampling, permutations and tests. */
+/* Hashing and random numbers.
+ *
+ * Terms are identified by one 64-bit hash of their bytes (XXH3). All other randomness of a term is
+ * derived from this hash by integer mixing. Both are the same on every machine and part of the file
+ * format. Random numbers (xoshiro256**) are reproducible for a given seed and serve sampling,
+ * permutations and tests. */
 #pragma once
 
 #include <stddef.h>
@@ -14,14 +16,14 @@ static inline uint64_t hash_bytes(const void *data, size_t size) {
     return XXH3_64bits(data, size);
 }
 
-/* A bijection in which every input bit moves every output bit (the finaliser of SplitMix64). */
+/* A bijection in which every input bit affects every output bit (the finaliser of SplitMix64). */
 static inline uint64_t hash_mix(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return x ^ (x >> 31);
 }
 
-/* The i-th value of the random sequence that belongs to `key`: SplitMix64 addressed by index. */
+/* Value i of the random sequence of `key`: SplitMix64 addressed by index. */
 static inline uint64_t hash_sequence(uint64_t key, uint64_t i) {
     return hash_mix(key + (i + 1) * 0x9e3779b97f4a7c15u);
 }

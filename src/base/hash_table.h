@@ -1,15 +1,15 @@
-/* Open addressing: the one probing loop of the library, and a set of hashes.
+/* Open addressing: the library's only probing loop (HASH_PROBE), and a set of hashes.
  *
- * Tables keep their own slots, from 4 bytes (a number whose hash stands elsewhere) to 24 (a pair of
- * rows with its distance), because slots of one common size would double the memory of the smaller
- * ones and add a cache miss to the larger ones. They share the loop HASH_PROBE. A table has a power
- * of two slots, at least one of them free. */
+ * Each table defines its own slots, from 4 bytes (a number whose hash is stored elsewhere) to 24 (a
+ * pair of rows with its distance): one common slot size would double the memory of the small tables
+ * and add a cache miss to the large ones. The number of slots is a power of two, and at least one
+ * slot is free. */
 #pragma once
 
 #include "base/error.h"
 
-/* Sets `at` (a size_t) to the first slot, counted from that of `hash`, where the expression `stops`
- * holds: as a rule, that the slot is free or has the wanted key. */
+/* Sets `at` (a size_t) to the first slot, starting at the home slot of `hash`, for which the
+ * expression `stops` holds; usually that the slot is free or has the wanted key. */
 #define HASH_PROBE(at, hash, slot_count, stops)                                                    \
     do {                                                                                           \
         const size_t hash_mask = (slot_count)-1;                                                   \
@@ -17,11 +17,11 @@
             (at) = ((at) + 1) & hash_mask;                                                         \
     } while (0)
 
-/* The slots of a table for `count` keys: a power of two, at least `least`, at most half of it used.
- */
+/* The number of slots for `count` keys: a power of two, at least `least`, with at most half of the
+ * slots used. */
 size_t hash_slots(size_t count, size_t least);
 
-/* A set of hashes whose greatest size is known. Zero-initialise; hash_set_free releases. */
+/* A set of hashes whose maximum size is known. Zero-initialise; hash_set_free releases. */
 struct hash_set {
     uint64_t *slots; /* 0: free; the hash 0 is kept as 1 */
     size_t slot_count;

@@ -1,35 +1,34 @@
-/* What a job holds of the heap, and the most it held: several jobs may run in one process, next to
- * memory that is none of theirs.
+/* Heap accounting per job: bytes held now, and the peak. Several jobs may run in one process that
+ * also has memory of its own, so process-wide figures do not do.
  *
- * Every C file of the library is compiled with this header in front (CMakeLists.txt), which leads
- * malloc, calloc, realloc, strdup, strndup and free to functions that also count into the account
- * of the calling thread, by the size that the allocator reports. The memory itself is the
- * allocator's own: what was taken by one kind may be freed by the other. Without an account nothing
- * is counted.
+ * CMakeLists.txt includes this header first in every C file of the library. It redirects malloc,
+ * calloc, realloc, strdup, strndup and free to functions that also count the size that the
+ * allocator reports, in the account of the calling thread. The blocks are ordinary ones: either
+ * kind of free releases them. A thread without an account counts nothing.
  *
- * A thread counts up to 64 KB by itself before it adds to the account, so that peaks are exact to
- * 64 KB per thread. Memory that libraries take (ICU, compression) is not counted, nor are mapped
- * files. Memory that an earlier job took and this one frees counts as negative. */
+ * A thread accumulates up to 64 KB before it updates the account, so peaks are exact to 64 KB per
+ * thread. Memory taken by other libraries (ICU, compression) and mapped files are not counted.
+ * Memory that an earlier job took and this one frees counts as negative. */
 #pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Zero-initialise. Threads add to it until they leave it; it must live as long. */
+/* Zero-initialise. Must outlive its use by threads, which add to it until they leave it. */
 struct heap_account {
     int64_t held, peak; /* atomic; bytes */
 };
 
-/* Sets the account of the calling thread (NULL: none) and returns the previous one, which then has
- * all that this thread did. */
+/* Sets the account of the calling thread (NULL: none) and returns the previous one, after adding to
+ * it all that this thread counted. */
 struct heap_account *heap_account_set(struct heap_account *account);
 struct heap_account *heap_account_current(void);
-/* The most that the account held until now; what this thread counted is in it. */
+/* The most that the account held until now, including what this thread has counted. */
 uint64_t heap_account_peak(struct heap_account *account);
-/* What it holds now; 0 if more was freed than taken. */
+/* Bytes held now; 0 if more was freed than taken. */
 uint64_t heap_account_held(struct heap_account *account);
-/* Adds bytes that were not taken by these functions, or, if negative, given back. */
+/* Counts bytes that were not allocated by these functions; negative if they were released. */
 void heap_count(int64_t bytes);
 
 void *heap_malloc(size_t size);
@@ -39,7 +38,7 @@ char *heap_strdup(const char *text);
 char *heap_strndup(const char *text, size_t most);
 void heap_free(void *block);
 
-/* In C++, headers of the library that come later would see them. */
+/* C only: in C++ the macros would affect headers that are included later. */
 #ifndef __cplusplus
 #undef strdup
 #undef strndup

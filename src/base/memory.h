@@ -1,5 +1,5 @@
-/* Memory: overflow-checked allocation, growing arrays, places in sorted ones, large blocks on huge
- * pages, and bytes: a growing buffer, and a view of bytes that belong to something else. */
+/* Memory: overflow-checked allocation, growing arrays, binary search, large blocks on huge pages,
+ * growing byte buffers and borrowed views of bytes. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,21 +14,21 @@
  * it. */
 void *memory_array(size_t count, size_t size_bytes);
 void *memory_zeroed_array(size_t count, size_t size_bytes);
-/* The same with the zeros written at once: for tables that are read at random before they are
+/* Zeroed memory, with the zeros written at once: for tables that are read at random before they are
  * written. A fresh page that is read first is mapped twice, and the second mapping interrupts every
  * processor that runs the program. */
 void *memory_written_array(size_t count, size_t size_bytes);
 
-/* Makes room for `needed` elements in *array (capacity at least doubles). False if memory is
- * out, and then the array is unchanged. */
+/* Makes room for `needed` elements in *array (capacity at least doubles). If memory ran out,
+ * returns false and leaves the array unchanged. */
 bool memory_grow(void **array, size_t *capacity, size_t needed, size_t size_bytes);
 
-/* Sets *pointer (the address of any pointer) to count * size_bytes of memory, or fills the error
- * with what it was for. */
+/* Sets *pointer (the address of any pointer) to count * size_bytes of memory; on failure the
+ * message names `what`, the use of the memory. */
 cog_status memory_take(void *pointer, size_t count, size_t size_bytes, bool zeroed,
                        const char *what, cog_error *error);
-/* Take memory for `count` items, or make room for `needed`; the value is a status. The pointer says
- * how large an item is. */
+/* Allocate `count` items, or make room for `needed`; evaluate to a status. The item size follows
+ * from the type of the pointer. */
 #define TAKEN(pointer, count, what, error)                                                         \
     memory_take(&(pointer), count, sizeof *(pointer), false, what, error)
 #define TAKEN_ZEROED(pointer, count, what, error)                                                  \
@@ -37,7 +37,7 @@ cog_status memory_take(void *pointer, size_t count, size_t size_bytes, bool zero
     (memory_grow((void **)&(pointer), &(capacity), needed, sizeof *(pointer))                      \
          ? COG_OK                                                                                  \
          : error_memory(error, (needed) * sizeof *(pointer), what))
-/* The same, and return from the function that asks if there is no memory. */
+/* The same, but return from the calling function if memory ran out. */
 #define TAKE(pointer, count, what, error) TRY(TAKEN(pointer, count, what, error))
 #define TAKE_ZEROED(pointer, count, what, error) TRY(TAKEN_ZEROED(pointer, count, what, error))
 #define GROW(pointer, capacity, needed, what, error)                                               \
@@ -48,11 +48,11 @@ cog_status memory_take(void *pointer, size_t count, size_t size_bytes, bool zero
     memory_free_all((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
 void memory_free_all(void *const *pointers, size_t count);
 
-/* For sorting: below 0, 0 or above 0, as a is less than b, equal, or greater. */
+/* Three-way comparison for sorting: negative, 0 or positive. */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
-/* Sets `at`, an integer, to the first place in [begin, end) for which `condition`, an expression of
- * `at`, does not hold; to `end` if it holds for all. It must hold for a front part of the places
- * only. If begin is not below end, `at` is begin. */
+/* Binary search. Sets `at`, an integer, to the first value in [begin, end) for which `condition`,
+ * an expression of `at`, is false, or to `end` if there is none. All values for which the condition
+ * is true must come first. If begin >= end, `at` is begin. */
 #define FIND_FIRST_NOT(at, begin, end, condition)                                                  \
     do {                                                                                           \
         __typeof__(at) low_ = (begin), high_ = (end);                                              \
@@ -66,24 +66,23 @@ void memory_free_all(void *const *pointers, size_t count);
         (at) = low_;                                                                               \
     } while (0)
 
-/* A block for large tables: aligned to 64 bytes, on huge pages where the system gives them, zeroed.
+/* Zeroed memory for a large table: aligned to 64 bytes, on huge pages if the system provides them.
  * Free with memory_large_free and the same size. */
 void *memory_large(size_t size_bytes);
 void memory_large_free(void *block, size_t size_bytes);
-/* The bytes that such a block occupies. */
+/* Bytes that a block from memory_large occupies. */
 size_t memory_large_bytes(size_t size_bytes);
 
-/* False when a * b does not fit. */
+/* False if a * b overflows. */
 bool size_multiply(size_t a, size_t b, size_t *product);
 
 /* Peak resident memory of this process in bytes. */
 uint64_t memory_peak_bytes(void);
-/* Resident memory of this process now, in bytes; 0 if the system does not say. */
+/* Resident memory of this process now, in bytes; 0 if the system does not report it. */
 uint64_t memory_resident_bytes(void);
-/* The most that the job of the calling thread held until now (base/heap.h); without a job, the
- * process. */
+/* The peak of the calling thread's job (base/heap.h); without a job, of the process. */
 uint64_t memory_job_peak_bytes(void);
-/* What it holds now; 0 without a job. */
+/* Bytes that the job holds now; 0 without a job. */
 uint64_t memory_job_held_bytes(void);
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
@@ -105,13 +104,14 @@ struct buffer {
     size_t capacity;
 };
 
-/* Makes room for `extra` more bytes; false if memory ran out, and then the buffer is unchanged. */
+/* Makes room for `extra` more bytes. If memory ran out, returns false and leaves the buffer
+ * unchanged. */
 bool buffer_reserve(struct buffer *buffer, size_t extra);
 bool buffer_append(struct buffer *buffer, const void *data, size_t size);
 bool buffer_append_text(struct buffer *buffer, const char *text);
 bool buffer_printf(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Keeps the memory, forgets the bytes. */
+/* Empties the buffer but keeps its memory. */
 void buffer_reset(struct buffer *buffer);
 void buffer_free(struct buffer *buffer);
 

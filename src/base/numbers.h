@@ -1,5 +1,5 @@
-/* Numbers that are the same on every machine: as text with a decimal point whatever the locale, as
- * little-endian bytes at any address, and a logarithm that does not depend on the CPU. */
+/* Numbers that are the same on every machine: decimal text independent of the locale, little-endian
+ * bytes at any address, and mathematical functions independent of the CPU. */
 #pragma once
 
 #include <locale.h>
@@ -12,12 +12,12 @@
 /* The locale "C", for formatting between two calls of uselocale; 0 if memory ran out. */
 locale_t number_locale(void);
 
-/* Reads a field that is a number from end to end, and not a NaN. */
+/* Parses a field that is entirely one number, and not a NaN. */
 bool number_parse(struct bytes_view field, double *number);
 
 /* ---- As bytes -------------------------------------------------------------------------------- */
 
-/* Arrays of numbers in sections are used as they lie in the map. */
+/* Sections of mapped files are used as arrays in place, so the machine must be little-endian. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sections hold little-endian arrays");
 
 static inline void encode_u32(uint8_t *bytes, uint32_t value) {
@@ -43,17 +43,17 @@ static inline uint64_t decode_u64(const uint8_t *bytes) {
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-/* As qsort and bsearch want it: rising. */
+/* For qsort and bsearch, ascending. */
 int compare_u32(const void *x, const void *y);
 int compare_u64(const void *x, const void *y);
-/* Rising. Quick for few values, such as the terms of a document. */
+/* Ascending. Fast for few values, such as the terms of a document. */
 void sort_u64(uint64_t *values, size_t count);
 
 /* ---- Mathematics ----------------------------------------------------------------------------- */
 
-/* The C library chooses FMA variants of its functions at run time. These use plain double
- * operations, so what follows from them (weights, signatures, radii, tables) has the same last bit
- * on every CPU. */
+/* The C library selects FMA variants at run time. These functions use plain double operations, so
+ * that everything computed from them (weights, signatures, radii, tables) is identical to the last
+ * bit on every CPU. */
 
 /* Natural logarithm of a positive, finite, normal x, with a relative error below 1e-14. */
 double portable_log(double x);

@@ -9,8 +9,9 @@
 
 /* ---- Code points ----------------------------------------------------------------------------- */
 
-/* Decodes the code point at text[0 .. left), left > 0, and returns its bytes (1 to 4). A sequence
- * that the text cuts short is one byte of U+FFFD, so that nothing is read after the end. */
+/* Decodes the code point at text[0 .. left), left > 0, and returns its size in bytes (1 to 4). A
+ * sequence cut short by the end of the text decodes as U+FFFD of size 1; nothing is read beyond the
+ * end. */
 static inline size_t utf8_decode(const char *text, size_t left, uint32_t *code_point) {
     const unsigned char *byte = (const unsigned char *)text;
     uint32_t lead = byte[0];
@@ -35,7 +36,7 @@ static inline size_t utf8_decode(const char *text, size_t left, uint32_t *code_p
     return 1;
 }
 
-/* Writes a number in decimal, without a zero behind it, and returns its digits. */
+/* Writes a number in decimal, without a terminating zero, and returns the number of digits. */
 enum { NUMBER_DIGITS_MOST = 20 };
 static inline size_t number_digits(uint64_t number, char digits[NUMBER_DIGITS_MOST]) {
     char reversed[NUMBER_DIGITS_MOST];
@@ -47,10 +48,10 @@ static inline size_t number_digits(uint64_t number, char digits[NUMBER_DIGITS_MO
         digits[i] = reversed[count - 1 - i];
     return count;
 }
-/* Reads what number_digits writes, up to 18 digits. False for any other text. */
+/* Parses the output of number_digits, up to 18 digits. False for any other text. */
 bool number_of_digits(struct bytes_view digits, uint64_t *number);
 
-/* Writes the code point (not a surrogate) and returns its bytes. */
+/* Writes the code point (not a surrogate) and returns its size in bytes. */
 static inline size_t utf8_encode(uint32_t code_point, char *out) {
     if (code_point < 0x80) {
         out[0] = (char)code_point;
@@ -81,12 +82,13 @@ static inline int utf8_is_start(char byte) {
 
 /* ---- Escaped text ---------------------------------------------------------------------------- */
 
-/* Appends text for a TSV field: tab, newline, carriage return and backslash become two characters.
- * False when memory ran out, as for the next two functions. */
+/* Appends text for a TSV field: tab, newline, carriage return and backslash become two characters
+ * each. This and the next two functions return false if memory ran out. */
 bool escape_append(struct buffer *buffer, struct bytes_view text);
-/* Undoes that; any other backslash stands for itself. The buffer then holds the one text. */
+/* Undoes escape_append; any other backslash stands for itself. Replaces the content of the buffer.
+ */
 bool unescape_into(struct buffer *buffer, struct bytes_view escaped);
-/* With its quotes. The text is valid UTF-8. */
+/* Appends a JSON string with its quotes. The text must be valid UTF-8. */
 bool json_append_string(struct buffer *buffer, struct bytes_view text);
 
 /* ---- Messages and language codes ------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-/* name is used in messages. */
+/* `name` is used in messages. */
 cog_status descriptor_write(int descriptor, const void *data, size_t size, const char *name,
                             cog_error *error);
 cog_status descriptor_write_at(int descriptor, const void *data, size_t size, uint64_t offset,

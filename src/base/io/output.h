@@ -1,7 +1,7 @@
-/* Output files that appear whole or not at all: bytes go to a temporary file next to the target,
- * which replaces the target on commit by fsync, rename, fsync of the folder. If the name of the
- * target has the suffix of a compressed file, the output is compressed. "-" is standard output; a
- * broken pipe there ends the writing without an error. */
+/* Output files that appear whole or not at all. Bytes go to a temporary file next to the target; on
+ * commit it replaces the target (fsync, rename, fsync of the folder). If the target's name has the
+ * suffix of a compressed file, the output is compressed. "-" is standard output; a broken pipe
+ * there ends the writing without an error. */
 #pragma once
 
 #include "base/error.h"
@@ -10,41 +10,43 @@ struct output;
 
 /* path is copied. Free with output_close. */
 cog_status output_open(const char *path, struct output **output, cog_error *error);
-/* The same, never compressed: for files that are mapped. */
+/* The same, never compressed: for files that will be mapped. */
 cog_status output_open_plain(const char *path, struct output **output, cog_error *error);
 cog_status output_write(struct output *output, const void *data, size_t size, cog_error *error);
-/* The same, and a newline unless the data end with one. */
+/* Also writes a newline unless the data end with one. */
 cog_status output_write_line(struct output *output, const char *data, size_t size,
                              cog_error *error);
-/* Hands on what has been written, for readers that wait for it. Compressed bytes may stay back. */
+/* Passes on what has been written, for readers that wait for it. Compressed bytes may be held back.
+ */
 cog_status output_flush(struct output *output, cog_error *error);
-/* Whether earlier bytes can be overwritten: not on standard output, a pipe or a device, nor if they
- * are compressed. */
+/* Whether earlier bytes can be overwritten: not on standard output, a pipe or a device, nor in
+ * compressed output. */
 bool output_is_file(const struct output *output);
-/* Overwrites earlier bytes (a header whose counts come last) of a file. */
+/* Overwrites earlier bytes of a file, such as a header with counts that are known last. */
 cog_status output_rewrite(struct output *output, uint64_t offset, const void *data, size_t size,
                           cog_error *error);
 /* Makes the result visible under its name. Nothing may be written afterwards. */
 cog_status output_commit(struct output *output, cog_error *error);
-/* True once the reader of standard output has gone: further writing is futile. */
+/* True once the reader of standard output has gone: further writing is pointless. */
 bool output_is_broken(const struct output *output);
-/* Releases; without a commit the temporary file is removed. Accepts NULL. */
+/* Releases the output; without a commit the temporary file is removed. Accepts NULL. */
 void output_close(struct output *output);
 
 /* An unnamed scratch file in TMPDIR (or /tmp) that vanishes with its descriptor; -1 on failure. */
 int scratch_file_open(cog_error *error);
-/* The same in the folder of the file `beside`; "-" means TMPDIR, NULL memory: for a few megabytes.
- */
+/* The same in the folder of the file `beside`. "-" means TMPDIR; NULL means memory, for a few
+ * megabytes. */
 int scratch_file_open_beside(const char *beside, cog_error *error);
 
-/* Zeroed memory in such a file: for more than memory may hold. The disk has room for all of it, or
- * COG_ERR_DISK. scratch_memory_free releases; it accepts NULL. */
+/* Zeroed memory backed by a scratch file, for tables larger than memory. Disk space is reserved for
+ * all of it; COG_ERR_DISK if there is not enough. scratch_memory_free releases it and accepts NULL.
+ */
 cog_status scratch_memory_take(const char *beside, size_t size, void **memory, cog_error *error);
 void scratch_memory_free(void *memory, size_t size);
 
-/* Zeroed memory of a job: in a scratch file in the folder of `beside`, or on the heap if that is
- * NULL or it is a megabyte at most. So one code works in memory and with more than memory holds.
- * Zero-initialise; room_free releases. `what` stands in messages. */
+/* Zeroed memory of a job: in a scratch file in the folder of `beside`, or on the heap if `beside`
+ * is NULL or the size is at most a megabyte. The same code so works in memory and on disk.
+ * Zero-initialise; room_free releases. `what` appears in messages. */
 struct room {
     void *data;
     size_t size_bytes;
@@ -56,17 +58,18 @@ void room_free(struct room *room);
 
 /* ---- Unfinished files and folders ------------------------------------------------------------ */
 
-/* Each has a name of its own next to its target, and all of them stand in a list, so that a program
- * that must end at once still leaves nothing behind (cog_abandon_outputs). */
+/* Each has its own name next to its target. All of them are in one list, so that a program that
+ * must exit at once still leaves nothing behind (cog_abandon_outputs). */
 struct temporary;
 
 /* A new folder next to `target`, named after it. */
 cog_status temporary_folder_create(const char *target, struct temporary **temporary,
                                    cog_error *error);
-/* A new folder under its last name; *temporary is NULL where there is one already. */
+/* A new folder under its final name; *temporary is NULL if it already exists. */
 cog_status temporary_folder_claim(const char *path, struct temporary **temporary, cog_error *error);
 const char *temporary_path(const struct temporary *temporary);
-/* It is finished, under its own name or another: forgets it. Accepts NULL. */
+/* The file or folder is finished, under its own name or another, and will not be removed. Accepts
+ * NULL. */
 void temporary_keep(struct temporary *temporary);
-/* Deletes the file, or the folder with all that is in it. Accepts NULL. */
+/* Deletes the file, or the folder with its content. Accepts NULL. */
 void temporary_remove(struct temporary *temporary);
