@@ -1,8 +1,10 @@
-/* Signatures in memory, and Hamming distances between them: one pair, one query against a run of
- * rows, one query against listed rows. Signatures are rows of bits, each padded with zero bits to
- * whole 64-bit words, so kernels count words, not bits. Bit 0 is the highest bit of byte 0, as
- * numpy.packbits has it, and the first bit of every key. There is one file per instruction set and
- * one table of kernels chosen once; every level gives the same integers. Views are borrowed. */
+/* Signatures in memory and Hamming distances between them: one pair, one query against consecutive
+ * rows, one query against listed rows.
+ *
+ * A signature is a row of bits, padded with zero bits to whole 64-bit words, so kernels count whole
+ * words. Bit 0 is the highest bit of byte 0, as in numpy.packbits, and the first bit of every key.
+ * There is one file per instruction set; the table of kernels is chosen once, and every level
+ * returns the same integers. Views are borrowed. */
 #pragma once
 
 #include <stdbool.h>
@@ -41,8 +43,8 @@ static inline unsigned signature_bit(const uint8_t *signature, unsigned bit) {
     return (signature[bit / 8] >> (7 - bit % 8)) & 1u;
 }
 
-/* Bits [first, first + width) as an integer whose highest of `width` bits is bit `first`;
- * width 1..57. Reads up to 8 bytes from the byte of `first`, never beyond stride_bytes. */
+/* Bits [first, first + width) as an integer; bit `first` is the highest of its `width` bits. width
+ * is 1 to 57. Reads up to 8 bytes from the byte of `first`, never beyond stride_bytes. */
 static inline uint64_t signature_bits(const uint8_t *signature, size_t stride_bytes, unsigned first,
                                       unsigned width) {
     size_t byte = first / 8;
@@ -56,16 +58,16 @@ static inline uint64_t signature_bits(const uint8_t *signature, size_t stride_by
 /* Bit c of word r becomes bit r of word c; the first bit is the highest. */
 void transpose_bits(uint64_t words[64]);
 
-/* A distance fits uint16_t, with room for a value that is above every distance. */
+/* A distance fits uint16_t and leaves room for a value above every distance. */
 enum { HAMMING_MAX_BITS = 4096 };
 
 struct hamming_kernels {
     enum cpu_level level;
     uint32_t (*pair)(const uint8_t *a, const uint8_t *b, size_t words);
-    /* distances[i] is that of the row at rows + i * stride_bytes. */
+    /* distances[i] belongs to the row at rows + i * stride_bytes. */
     void (*scan)(const uint8_t *query, const uint8_t *rows, size_t stride_bytes, size_t words,
                  size_t count, uint16_t *distances);
-    /* distances[i] is that of the row at rows + numbers[i] * stride_bytes; prefetches ahead. */
+    /* distances[i] belongs to the row at rows + numbers[i] * stride_bytes; prefetches ahead. */
     void (*gather)(const uint8_t *query, const uint8_t *rows, size_t stride_bytes, size_t words,
                    const uint32_t *numbers, size_t count, uint16_t *distances);
     /* Ascending positions of the distances <= limit; positions holds count + 16 entries. */
@@ -74,7 +76,7 @@ struct hamming_kernels {
 
 /* The table of cpu_best_level(). */
 const struct hamming_kernels *hamming_kernels(void);
-/* The table of one level, or NULL where this machine cannot run it. */
+/* The table of one level, or NULL if this machine cannot run it. */
 const struct hamming_kernels *hamming_kernels_for(enum cpu_level level);
 
 static inline size_t hamming_words(unsigned bits) {
@@ -85,7 +87,8 @@ static inline uint32_t hamming_distance(const uint8_t *a, const uint8_t *b, unsi
     return hamming_kernels()->pair(a, b, hamming_words(bits));
 }
 
-/* The cosine that signatures by random hyperplanes estimate, the same on every CPU. */
+/* The cosine that a distance between random-hyperplane signatures estimates; the same on every CPU.
+ */
 double hamming_cosine(double distance, unsigned bits);
 
 /* Distances of query to rows [first, first + count) of the view. */
@@ -102,7 +105,7 @@ static inline void hamming_gather(const struct signatures_view *view, const uint
                               rows, count, distances);
 }
 
-/* The tables of the instruction sets, among which hamming.c chooses. */
+/* The tables of the instruction sets; hamming.c chooses one. */
 extern const struct hamming_kernels hamming_portable;
 extern const struct hamming_kernels hamming_popcnt;
 extern const struct hamming_kernels hamming_avx2;

@@ -1,8 +1,8 @@
 /* Row kernels written once over row_distance(a, b, words). The file of an instruction set defines
- * that inline function, HAMMING_LEVEL, and HAMMING_TABLE, the name of its table, and includes this.
- * The usual widths are compiled with a constant number of words. If the file also defines
- * HAMMING_TILE and HAMMING_TILE_NAME, it gets a tile: panels are copies of the rows, pairs are
- * compared one by one. That is for instruction sets without a better layout. */
+ * that inline function, HAMMING_LEVEL and HAMMING_TABLE (the name of its table), then includes this
+ * file. The usual widths are compiled with a constant number of words. If the file also defines
+ * HAMMING_TILE and HAMMING_TILE_NAME, it gets a tile whose panels are copies of the rows and whose
+ * pairs are compared one by one: for instruction sets without a better layout. */
 #include "hamming/hamming_tile.h"
 
 enum {
@@ -26,7 +26,8 @@ static inline __attribute__((always_inline)) void scan_words(const uint8_t *quer
                                                              size_t count, uint16_t *distances) {
     for (size_t i = 0; i < count; i++) {
         const uint8_t *row = rows + i * stride_bytes;
-        /* Counting fills the window in which the processor itself would look ahead. */
+        /* Prefetch explicitly: the counting instructions fill the window in which the processor
+         * would look ahead by itself. */
         if (words * 8 >= CACHE_LINE_BYTES)
             prefetch_bytes(row + SCAN_AHEAD_BYTES, words * 8);
         distances[i] = (uint16_t)row_distance(query, row, words);

@@ -1,14 +1,14 @@
-/* Tiles: many queries against many rows. Both sides are first prepared into panels, in the layout
+/* Tiles: many queries against many rows. Both sides are first prepared into panels, in a layout
  * that suits the instruction set. Comparing a panel of queries with a panel of rows lists the pairs
- * within each query's limit. A pair is dropped as soon as part of its bits differ in more places
- * than the limit, which never changes the list. Preparing a row costs about as much as comparing it
- * with a few dozen queries. Panels and scratch belong to the caller. */
+ * within each query's limit. A pair is dropped as soon as the bits compared so far differ in more
+ * places than the limit; this never changes the list. Preparing a row costs about as much as
+ * comparing it with a few dozen queries. The caller owns panels and scratch memory. */
 #pragma once
 
 #include "base/error.h"
 #include "hamming/hamming.h"
 
-/* The greatest sizes of panels. */
+/* Maximum panel sizes. */
 enum { TILE_QUERIES = 128, TILE_ROWS = 64 };
 
 /* Positions in the panels. */
@@ -17,8 +17,7 @@ struct hamming_hit {
     uint16_t query, row;
 };
 
-/* Rows that the next comparison will want: one that takes long brings them into the cache
- * meanwhile, a few at each step. */
+/* Rows of the next comparison. A long comparison prefetches a few of them at each step. */
 struct hamming_ahead {
     const uint8_t *data;
     size_t stride_bytes, row_bytes;
@@ -31,9 +30,9 @@ struct hamming_comparison {
     const uint8_t *rows;    /* panels one after the other, all but the last full */
     size_t words;
     size_t query_count, row_count;
-    const uint16_t *limits; /* the largest distance wanted of each query */
-    /* A band: query q wants rows [begins[q], ends[q]) only, and neither ever falls. NULL: all want
-     * all. */
+    const uint16_t *limits; /* the largest distance wanted for each query */
+    /* A band: query q wants only rows [begins[q], ends[q]); neither array ever decreases. NULL:
+     * every query wants every row. */
     const uint32_t *begins, *ends;
     struct hamming_ahead *ahead; /* or NULL */
     uint8_t *scratch; /* scratch_bytes, aligned to 64 bytes; of one comparison at a time */
@@ -42,12 +41,13 @@ struct hamming_comparison {
 struct hamming_tile {
     const char *name;
     size_t panel_rows; /* at most TILE_ROWS */
-    /* With this many queries or more, preparing and comparing beats scanning the rows per query. */
+    /* From this number of queries on, preparing and comparing beats scanning the rows once per
+     * query. */
     size_t worthwhile_queries;
-    /* If a row meets fewer queries, the next slower method is faster: its preparation is cheaper.
-     */
+    /* If a row is compared with fewer queries, the next slower method is faster because its
+     * preparation is cheaper. */
     size_t least_queries_per_row;
-    /* Queries of a band that are best compared at once, at most TILE_QUERIES: the more there are,
+    /* The best number of band queries to compare at once, at most TILE_QUERIES: the more queries,
      * the fewer of them want the same rows. */
     size_t band_queries;
     /* Bytes of a panel of TILE_QUERIES and of panel_rows; multiples of 64. */
@@ -59,7 +59,8 @@ struct hamming_tile {
                             uint8_t *panel);
     void (*prepare_rows)(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                          uint8_t *panel);
-    /* Returns the number of hits, in no particular order; hits holds one for each query and row. */
+    /* Returns the number of hits, in no particular order. `hits` has room for every query and row.
+     */
     size_t (*compare)(const struct hamming_comparison *comparison, struct hamming_hit *hits);
 };
 
@@ -69,18 +70,18 @@ static inline size_t hamming_tile_scratch_bytes(const struct hamming_tile *tile,
 
 /* The fastest method that cpu_best_level() allows. */
 const struct hamming_tile *hamming_tile(void);
-/* The fastest if every row meets only `queries_per_row` queries. */
+/* The fastest method if each row is compared with only `queries_per_row` queries. */
 const struct hamming_tile *hamming_tile_for(size_t queries_per_row);
 
 enum { HAMMING_TILE_METHODS = CPU_LEVEL_COUNT + 1 };
-/* All methods that this machine can run, slowest first; returns how many. */
+/* Lists all methods that this machine can run, slowest first; returns their number. */
 size_t hamming_tile_methods(const struct hamming_tile *methods[HAMMING_TILE_METHODS]);
 
 /* ---- Scanning -------------------------------------------------------------------------------- */
 
-/* A block of queries, prepared once, against any range of rows: the loop over panels that
- * exhaustive search and exhaustive joins share. Several threads may share the queries, each with
- * its own scratch. */
+/* Compares a block of queries, prepared once, with any range of rows: the loop over panels that
+ * exhaustive search and exhaustive joins share. Threads may share the queries; each needs its own
+ * scratch. */
 
 /* Free with tile_queries_free. */
 struct tile_queries {
@@ -90,7 +91,8 @@ struct tile_queries {
     size_t size_bytes;
 };
 
-/* How many queries of this width stay in the second-level cache; a multiple of TILE_QUERIES. */
+/* The number of queries of this width that fit in the second-level cache; a multiple of
+ * TILE_QUERIES. */
 size_t tile_queries_fitting(const struct hamming_tile *tile, unsigned bits);
 cog_status tile_queries_create(struct tile_queries *queries, const struct hamming_tile *tile,
                                unsigned bits, size_t capacity, cog_error *error);
@@ -99,10 +101,10 @@ void tile_queries_load(struct tile_queries *queries, const struct signatures_vie
                        size_t first, size_t count);
 void tile_queries_free(struct tile_queries *queries);
 
-/* Rows that meet the queries in one comparison, at most. */
+/* The most rows that one comparison takes. */
 enum { TILE_SCAN_ROWS = 1024 };
 
-/* What one thread needs for itself. Free with tile_scratch_free. */
+/* Scratch memory of one thread. Free with tile_scratch_free. */
 struct tile_scratch {
     uint8_t *rows, *comparison;
     size_t rows_bytes, comparison_bytes;
@@ -116,11 +118,11 @@ void tile_scratch_free(struct tile_scratch *scratch);
 struct tile_hits {
     const struct hamming_hit *hits;
     size_t count;
-    size_t first_query, first_row; /* that the hits count from */
-    size_t row_end;                /* the rows of later comparisons are no less */
+    size_t first_query, first_row; /* positions in the hits count from here */
+    size_t row_end;                /* rows of later comparisons are never below this */
 };
 
-/* Takes hits. It may lower the limits of its queries. */
+/* Receives hits. It may lower the limits of its queries. */
 typedef cog_status tile_sink(void *context, const struct tile_hits *found, cog_error *error);
 
 /* Compares all queries with rows [begin, end); limits has an entry for each query. */
@@ -135,7 +137,7 @@ extern const struct hamming_tile hamming_tile_popcnt;
 extern const struct hamming_tile hamming_tile_avx2;
 extern const struct hamming_tile hamming_tile_avx512;
 extern const struct hamming_tile hamming_tile_amx;
-/* Asks the system for the tile registers; false where the CPU or the system has none. */
+/* Requests the tile registers from the system; false if the CPU or the system has none. */
 bool hamming_tile_amx_available(void);
 extern const struct hamming_tile hamming_tile_neon;
 
@@ -168,7 +170,7 @@ static inline bool comparison_wants(const struct hamming_comparison *comparison,
     return comparison->begins[first_query] < row_end && comparison->ends[last_query] > row;
 }
 
-/* Prefetches up to `count` rows of those that come next. */
+/* Prefetches up to `count` of the next rows. */
 static inline void comparison_look_ahead(const struct hamming_comparison *comparison,
                                          size_t count) {
     struct hamming_ahead *ahead = comparison->ahead;
@@ -179,9 +181,9 @@ static inline void comparison_look_ahead(const struct hamming_comparison *compar
     }
 }
 
-/* After how many words an unrelated pair (each bit differs with probability 1/2) is above the limit
- * by four standard deviations: there a look at the partial distances pays. `words` when it never
- * does. */
+/* The number of words after which an unrelated pair (each bit differs with probability 1/2) exceeds
+ * the limit by four standard deviations, so that checking the partial distances pays. `words` if it
+ * never pays. */
 static inline size_t abandon_words(size_t words, uint32_t limit) {
     for (size_t w = limit / 32 + 1; w < words; w++) {
         size_t margin = w * 32 - limit;

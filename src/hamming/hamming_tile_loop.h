@@ -1,11 +1,11 @@
-/* The comparison of a tile whose registers hold rows side by side: some queries meet STEP_ROWS rows
- * at a time, and are done with them where part of the words already differs too much. The including
- * file defines QUERIES_AT_ONCE, STEP_ROWS (at most 64), and
+/* The comparison loop of tiles whose registers hold rows side by side: a few queries are compared
+ * with STEP_ROWS rows at a time, and the step ends early if the words so far already differ too
+ * much. The including file defines QUERIES_AT_ONCE, STEP_ROWS (at most 64), and
  *     struct sums
- *     sums_begin(sums, comparison, query, row): false where no row of the step is wanted
- *     sums_add(sums, comparison, query, row, begin, end): words [begin, end)
- *     rows_within(sums, q, limit): bit r is set when row r is within the limit of query q
- *     sums_store(sums, q, distances): of the rows of the step */
+ *     sums_begin(sums, comparison, query, row): false if no row of the step is wanted
+ *     sums_add(sums, comparison, query, row, begin, end): adds words [begin, end)
+ *     rows_within(sums, q, limit): bit r is set if row r is within the limit of query q
+ *     sums_store(sums, q, distances): the distances of the rows of the step */
 #include "hamming/hamming_tile.h"
 
 static inline bool any_within(const struct sums *sums, const uint16_t *limits) {

@@ -1,5 +1,5 @@
-/* Finds where records end in bytes that arrive in pieces. It looks at every byte once, and only as
- * far as the format needs to find the end: parsing is the workers' part. */
+/* Finds the ends of records in bytes that arrive in pieces. Looks at every byte once, and only as
+ * closely as needed to find the end: the workers do the parsing. */
 #pragma once
 
 #include "base/error.h"
@@ -20,21 +20,20 @@ struct record_cutter {
     struct warc_scan warc;        /* crawls only */
     bool started, closed; /* wikixml: the opening and the closing of the dump have been seen */
     bool in_page;
-    uint64_t skipped_bytes; /* that belong to no page */
+    uint64_t skipped_bytes; /* belonging to no page */
 };
 
-/* A piece of the front of the uncut bytes: `skip` bytes that belong to no record, then a record. */
+/* A piece at the front of the uncut bytes: `skip` bytes that belong to no record, then a record. */
 struct cut {
     size_t skip, size;
     uint64_t line, number;
-    bool found; /* else: skip, and come back with more bytes */
+    bool found; /* if false, skip and call again with more bytes */
 };
 
-/* By the file's format, and what else is known about its form. */
+/* Chooses the kind by the file's format and what else is known about it. */
 void record_cutter_start(struct record_cutter *cutter, const struct input_file *file);
-/* ended: the file has no bytes behind these. Fails with COG_ERR_INPUT on what can only be the end
- * of a damaged file (an open quote, a dump without its closing tag, an array without its bracket, a
- * record of a crawl that does not end).
- */
+/* `ended`: no bytes follow in the file. COG_ERR_INPUT if the end can only be that of a damaged file
+ * (an open quote, a dump without its closing tag, an array without its bracket, an unfinished crawl
+ * record). */
 cog_status record_cutter_next(struct record_cutter *cutter, const char *data, size_t size,
                               bool ended, const char *file_name, struct cut *cut, cog_error *error);

@@ -1,5 +1,5 @@
-/* Container files: a header, sections of bytes, a table of the sections, checksums over all of it,
- * as docs/format.md says. A writer makes the file visible whole or not at all; a reader maps it,
+/* Container files: a header, sections of bytes, a section table, and checksums over everything
+ * (docs/format.md). A writer makes the file visible whole or not at all. A reader maps the file,
  * opens in constant time, lends the sections, and verifies everything on request. */
 #pragma once
 
@@ -12,7 +12,7 @@
     "\x89"                                                                                         \
     "COG\r\n\x1a\n"
 
-/* Four letters in the order in which they stand in the file. */
+/* Four letters, in file order. */
 #define CONTAINER_TAG(a, b, c, d)                                                                  \
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
@@ -22,7 +22,7 @@ enum {
     CONTAINER_ALIGNMENT_BYTES = 64,
 };
 
-/* Kinds of files. */
+/* File kinds. */
 #define CONTAINER_STATISTICS CONTAINER_TAG('s', 't', 'a', 't')
 #define CONTAINER_SEGMENT CONTAINER_TAG('s', 'e', 'g', 'm')
 #define CONTAINER_MANIFEST CONTAINER_TAG('m', 'a', 'n', 'i')
@@ -35,12 +35,12 @@ struct container_writer;
 /* path is copied and must name a file ("-" is refused). Free with container_writer_close. */
 cog_status container_writer_open(const char *path, uint32_t kind, struct container_writer **writer,
                                  cog_error *error);
-/* The same into a buffer, which is borrowed; after a failure its bytes are no file. */
+/* The same into a borrowed buffer; after a failure its bytes are not a valid file. */
 cog_status container_writer_open_memory(struct buffer *bytes, uint32_t kind,
                                         struct container_writer **writer, cog_error *error);
-/* Readers of versions before this one refuse the file; 1 if this is not called. */
+/* Sets the oldest format version whose readers accept the file; 1 if not called. */
 void container_writer_for(struct container_writer *writer, uint32_t least_reader);
-/* A section is begun, appended to any number of times, and ended; each kind once in a file.
+/* Begin a section, append to it any number of times, end it; each kind at most once per file.
  * Sections start at multiples of 64 bytes. */
 cog_status container_writer_begin(struct container_writer *writer, uint32_t section,
                                   cog_error *error);
@@ -50,7 +50,7 @@ cog_status container_writer_end(struct container_writer *writer, cog_error *erro
 /* Begin, append, end. */
 cog_status container_writer_section(struct container_writer *writer, uint32_t section,
                                     const void *data, size_t size, cog_error *error);
-/* Sections to write, one after the other. */
+/* Sections to write one after the other. */
 struct container_part {
     uint32_t section;
     const void *data;
@@ -59,10 +59,10 @@ struct container_part {
 cog_status container_writer_sections(struct container_writer *writer,
                                      const struct container_part *parts, size_t count,
                                      cog_error *error);
-/* Writes table and header and replaces the file under its name; nothing may be written afterwards.
- */
+/* Writes the section table and the header, and replaces the file under its name. Nothing may be
+ * written afterwards. */
 cog_status container_writer_commit(struct container_writer *writer, cog_error *error);
-/* Releases; without a commit no file is left. Accepts NULL. */
+/* Releases the writer; without a commit no file is left. Accepts NULL. */
 void container_writer_close(struct container_writer *writer);
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ struct container_section {
 
 /* Zero-initialise; container_close releases. Threads may share it. */
 struct container {
-    const uint8_t *data; /* of the mapping, or borrowed from the caller of container_open_memory */
+    const uint8_t *data; /* in the mapping, or borrowed from the caller of container_open_memory */
     size_t size_bytes;
     uint32_t kind, writer_version;
     uint64_t header_checksum;
@@ -84,15 +84,15 @@ struct container {
     struct mapping mapping;
 };
 
-/* Maps the file and checks header and section table, nothing else: constant time. kind 0 takes any.
- */
+/* Maps the file and checks only the header and the section table: constant time. kind 0 accepts any
+ * kind. */
 cog_status container_open(const char *path, uint32_t kind, struct container *container,
                           cog_error *error);
-/* The same for bytes that the caller keeps alive (aligned to 64 if sections are used as arrays);
- * name is used in messages. */
+/* The same for bytes that the caller keeps alive (aligned to 64 bytes if sections are used as
+ * arrays); `name` is used in messages. */
 cog_status container_open_memory(const char *name, const void *data, size_t size, uint32_t kind,
                                  struct container *container, cog_error *error);
-/* Borrowed until container_close. False when the file has no such section. */
+/* Borrowed until container_close. False if the file has no such section. */
 bool container_find(const struct container *container, uint32_t section, struct bytes_view *view);
 /* As container_find, but a missing section is an error. */
 cog_status container_require(const struct container *container, uint32_t section,
@@ -100,8 +100,8 @@ cog_status container_require(const struct container *container, uint32_t section
 /* Finds a section that must hold `count` elements of size_bytes each; COG_ERR_FORMAT otherwise. */
 cog_status container_array(const struct container *container, uint32_t section, uint64_t count,
                            size_t size_bytes, const void **data, cog_error *error);
-/* Reads the whole file: checksums of all sections, zero padding. The error names the first damage.
- */
+/* Reads the whole file and checks the checksums of all sections and the zero padding. The error
+ * names the first damage. */
 cog_status container_verify(const struct container *container, cog_error *error);
 void container_close(struct container *container);
 

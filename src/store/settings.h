@@ -1,6 +1,6 @@
 /* Settings: a file's record of how its content was made, as typed values under short names. Two
- * files belong together only if their settings are equal; if not, the first difference is named.
- * The caller owns the entries. Finding one takes log n comparisons. */
+ * files are compatible only if their settings are equal; otherwise the first difference is
+ * reported. The caller owns the entries. A lookup takes log n comparisons. */
 #pragma once
 
 #include "store/container.h"
@@ -12,12 +12,12 @@ enum setting_type { SETTING_TEXT = 1, SETTING_U64 = 2, SETTING_DOUBLE = 3 };
 struct setting {
     char *key;
     enum setting_type type;
-    char *text; /* of SETTING_TEXT, zero-terminated */
+    char *text; /* SETTING_TEXT: zero-terminated */
     uint64_t number;
     double real;
 };
 
-/* Zero-initialise; settings_free releases. Entries stand in the order of their keys. */
+/* Zero-initialise; settings_free releases. Entries are sorted by key. */
 struct settings {
     struct setting *entries;
     size_t count, capacity;
@@ -31,20 +31,21 @@ cog_status settings_set_u64(struct settings *settings, const char *key, uint64_t
 cog_status settings_set_double(struct settings *settings, const char *key, double real,
                                cog_error *error);
 
-/* False (and *value as it was) when there is no such entry of this type. The text is borrowed until
- * the next change. */
+/* False, with *value unchanged, if there is no entry of this type. The text is borrowed until the
+ * next change. */
 bool settings_get_text(const struct settings *settings, const char *key, const char **value);
 bool settings_get_u64(const struct settings *settings, const char *key, uint64_t *value);
 bool settings_get_double(const struct settings *settings, const char *key, double *value);
 
 /* Adds all entries of `from`. */
 cog_status settings_copy(struct settings *settings, const struct settings *from, cog_error *error);
-/* Adds those whose keys begin with `prefix`, or those whose keys do not. */
+/* Adds the entries whose keys begin with `prefix`, or, if `begins` is false, those whose keys do
+ * not. */
 cog_status settings_copy_some(struct settings *settings, const struct settings *from,
                               const char *prefix, bool begins, cog_error *error);
 
-/* Doubles are compared by their bits. When not equal, `difference` (which may be NULL) names the
- * first one: "bits is 1024 here and 64 there". */
+/* Doubles are compared by their bits. If the settings differ, `difference` (which may be NULL)
+ * receives the first difference: "bits is 1024 here and 64 there". */
 enum { SETTINGS_DIFFERENCE_BYTES = 256 };
 bool settings_equal(const struct settings *here, const struct settings *there,
                     char difference[SETTINGS_DIFFERENCE_BYTES]);

@@ -1,10 +1,11 @@
-/* Character references of HTML, such as &auml; and &#228;, for wiki markup and web pages. */
+/* HTML character references, such as &auml; and &#228;, for wiki markup and web pages. */
 #pragma once
 
 #include <stdint.h>
 
 #include "base/memory.h"
 
-/* The reference at the front of `text`, which starts with '&': returns its bytes, its semicolon
- * included, and its code point, which takes no more bytes of UTF-8; 0 if there is none. */
+/* Decodes the reference at the front of `text`, which starts with '&'. Returns its size including
+ * the semicolon, or 0 if there is none. The code point never takes more bytes in UTF-8 than the
+ * reference. */
 size_t html_entity_decode(struct bytes_view text, unsigned *code);

@@ -1,10 +1,10 @@
-/* The text of a web page: tags and comments go, as do scripts, styles and other elements that no
- * reader sees; character references become characters; white space is one space, or one line end
- * where a block ends. Linear in the input, however broken it is: what is open at the end of the
- * page goes to its end, as in browsers. */
+/* The text of a web page: removes tags, comments, scripts, styles and other invisible elements;
+ * decodes character references; collapses white space to one space, or to one line end at the end
+ * of a block. Linear in the input, however broken it is: an element that is still open at the end
+ * of the page extends to the end, as in browsers. */
 #pragma once
 
 #include "base/memory.h"
 
-/* The page is valid UTF-8. *text is valid until `out` changes; false when memory ran out. */
+/* The page must be valid UTF-8. *text is valid until `out` changes. False if memory ran out. */
 bool html_text(struct bytes_view page, struct buffer *out, struct bytes_view *text);

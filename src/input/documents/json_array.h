@@ -1,6 +1,6 @@
-/* A file that is one JSON array, cut into its elements while its bytes arrive in pieces: each
- * element is a record. Only strings and brackets are looked at; whether an element is an object,
- * and valid, is found when it is parsed. */
+/* Cuts a file that is one JSON array into its elements, while its bytes arrive in pieces; each
+ * element is a record. Only strings and brackets are tracked: the parser finds out whether an
+ * element is a valid object. */
 #pragma once
 
 #include <stdint.h>
@@ -9,12 +9,12 @@
 
 enum json_array_state {
     JSON_ARRAY_BEFORE,  /* the opening bracket is still to come */
-    JSON_ARRAY_FIRST,   /* behind it */
-    JSON_ARRAY_WANTED,  /* behind a comma: an element has to follow */
+    JSON_ARRAY_FIRST,   /* after it */
+    JSON_ARRAY_WANTED,  /* after a comma: an element has to follow */
     JSON_ARRAY_ELEMENT, /* inside an element */
-    JSON_ARRAY_BEHIND,  /* behind an element */
-    JSON_ARRAY_CLOSED,  /* behind the closing bracket */
-    JSON_ARRAY_DAMAGED, /* something else than white space behind the closing bracket */
+    JSON_ARRAY_BEHIND,  /* after an element */
+    JSON_ARRAY_CLOSED,  /* after the closing bracket */
+    JSON_ARRAY_DAMAGED, /* something other than white space after the closing bracket */
 };
 
 /* Zero-initialise. */
@@ -24,11 +24,11 @@ struct json_array_scan {
     bool in_string;
 };
 
-/* Goes over what stands between elements and returns its size; an element starts there if the state
- * is JSON_ARRAY_ELEMENT then. */
+/* Skips the bytes between elements and returns their number. If the state is JSON_ARRAY_ELEMENT
+ * afterwards, an element starts there. */
 size_t json_array_skip(struct json_array_scan *scan, const char *data, size_t size);
-/* data starts with an element, of which `from` bytes have been looked at. False if its end is not
- * among the bytes, else *element is its size without the white space behind it: 0 if there is none
- * between two commas. */
+/* `data` starts with an element, of which `from` bytes have been scanned. False if its end is not
+ * among the bytes; otherwise *element is its size without trailing white space (0 if nothing is
+ * between two commas). */
 bool json_array_element(struct json_array_scan *scan, const char *data, size_t from, size_t size,
                         size_t *element);

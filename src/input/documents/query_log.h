@@ -1,5 +1,5 @@
-/* A query log in memory: rows grouped by query, in the order in which queries first appear. A
- * document is a query; its terms are the clicked URLs, their weights the clicks. */
+/* A query log in memory: rows grouped by query, in order of first appearance. A document is a
+ * query; its terms are the clicked URLs, weighted by clicks. */
 #pragma once
 
 #include "base/error.h"
@@ -13,15 +13,15 @@ enum query_columns {
 };
 
 struct query_row {
-    struct bytes_view query, url; /* url is empty where nothing was clicked */
+    struct bytes_view query, url; /* url is empty if nothing was clicked */
     double clicks;
 };
 
-/* By a file's first line that is not empty. */
+/* Determined from the first non-empty line of a file. */
 enum query_columns query_columns_of(struct bytes_view line);
-/* The names of the columns, which stand in the middle too where files were put together. */
+/* Whether the line is a header row; concatenated files have one in the middle too. */
 bool query_is_header(struct bytes_view line);
-/* NULL, or what is wrong with the row (a constant). */
+/* NULL, or the problem with the row (a constant). */
 const char *query_row_parse(struct bytes_view line, enum query_columns columns,
                             struct query_row *row);
 
@@ -29,26 +29,26 @@ struct query_log;
 /* NULL when memory ran out. */
 struct query_log *query_log_create(void);
 void query_log_free(struct query_log *log);
-/* Takes a row, or keeps the bytes of a bad one. */
+/* Adds a row, or keeps the bytes of a bad one. */
 cog_status query_log_add(struct query_log *log, struct bytes_view line, enum query_columns columns,
                          uint32_t file, uint64_t line_number, cog_error *error);
-/* Groups; no rows may follow. */
+/* Groups the rows; no rows may be added afterwards. */
 cog_status query_log_finish(struct query_log *log, cog_error *error);
 
-/* After query_log_finish: looks up queries from now on, for query_log_record_of. */
+/* After query_log_finish: builds the lookup table for query_log_record_of. */
 cog_status query_log_index(struct query_log *log, cog_error *error);
-/* Number of the record that a row belongs to; UINT64_MAX for a bad row and for a query that is not
- * in the log. Threads may call at once. */
+/* The number of the record that a row belongs to; UINT64_MAX for a bad row and for a query that is
+ * not in the log. Thread-safe. */
 uint64_t query_log_record_of(const struct query_log *log, struct bytes_view line,
                              enum query_columns columns);
 
 /* Number of records: bad rows first, then queries. */
 size_t query_log_count(const struct query_log *log);
-/* Appends record number `index` to bytes, aligned for query_record_view; fills all of *record. */
+/* Appends record number `index` to `bytes`, aligned for query_record_view, and fills *record. */
 bool query_log_append(const struct query_log *log, size_t index, struct buffer *bytes,
                       struct record *record);
 
-/* What query_log_append wrote: a query with its terms, or (bad_row) the bytes of a row. */
+/* A record written by query_log_append: a query with its terms, or (bad_row) the bytes of a row. */
 struct query_record {
     bool bad_row;
     struct bytes_view text;

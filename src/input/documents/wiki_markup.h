@@ -1,5 +1,5 @@
-/* Wiki markup to plain text: templates, tables, references and files go, links leave their labels.
- * Linear in the input, however deep or broken its nesting. */
+/* Converts wiki markup to plain text: templates, tables, references and files are removed; links
+ * are replaced by their labels. Linear in the input, however deep or broken its nesting. */
 #pragma once
 
 #include "base/memory.h"
@@ -11,11 +11,11 @@ struct wiki_stripper {
     size_t opening_capacity;
 };
 
-/* *text is valid until the next call. Links to files, categories and media go with their captions:
- * by the names of the English and some other wikis, and by `namespaces`, a list made by
- * wiki_namespace_add, which may be empty. False when memory ran out. */
+/* *text is valid until the next call. Links to files, categories and media are removed with their
+ * captions. They are recognised by the namespace names of the English and some other wikis, and by
+ * `namespaces`, a list made by wiki_namespace_add, which may be empty. False if memory ran out. */
 bool wiki_strip(struct wiki_stripper *stripper, struct bytes_view markup,
                 struct bytes_view namespaces, struct bytes_view *text);
-/* Adds a name as a wiki spells it; case does not matter. False when memory ran out. */
+/* Adds a namespace name as the wiki spells it; case does not matter. False if memory ran out. */
 bool wiki_namespace_add(struct buffer *namespaces, struct bytes_view name);
 void wiki_stripper_free(struct wiki_stripper *stripper);

@@ -1,13 +1,13 @@
-/* One <page> element of a MediaWiki dump. */
+/* One <page> element of a MediaWiki dump: whether it is an article, its title and its text. */
 #pragma once
 
 #include "base/memory.h"
 #include "input/documents/wiki_markup.h"
 
-/* The names that a dump's <siteinfo> gives to files, categories and media, as wiki_strip takes
- * them. False when memory ran out. */
+/* Reads the names that a dump's <siteinfo> gives to files, categories and media, for wiki_strip.
+ * False if memory ran out. */
 bool wiki_namespaces_read(struct bytes_view opening, struct buffer *namespaces);
-/* Takes the <?xml ...?> from the beginning, if there is one. */
+/* Removes a leading <?xml ...?>, if there is one. */
 void wiki_drop_declaration(struct buffer *opening);
 
 enum wiki_verdict { WIKI_ARTICLE, WIKI_REDIRECT, WIKI_OTHER_NAMESPACE, WIKI_STUB };
@@ -20,13 +20,13 @@ void wiki_page_parser_free(struct wiki_page_parser *parser);
 
 enum wiki_result { WIKI_OK, WIKI_INVALID, WIKI_OUT_OF_MEMORY };
 
-/* Title and plain text of the page's last revision, valid until the next call. On WIKI_INVALID
- * *problem says why (a constant). */
+/* Title and plain text of the page's last revision, valid until the next call. On WIKI_INVALID,
+ * *problem is set to the reason (a constant). */
 enum wiki_result wiki_page_parse(struct wiki_page_parser *parser, struct bytes_view page,
                                  struct bytes_view namespaces, struct bytes_view *title,
                                  struct bytes_view *text, const char **problem);
 
-/* Whether the page is an article. Looks at the bytes; only short pages are parsed, to measure their
- * text. What cannot be parsed passes as an article, so that wiki_page_parse names its fault. */
+/* Classifies the page by its bytes; only short pages are parsed, to measure their text. A page that
+ * cannot be parsed counts as an article, so that wiki_page_parse reports its fault. */
 enum wiki_result wiki_page_judge(struct wiki_page_parser *parser, struct bytes_view page,
                                  struct bytes_view namespaces, enum wiki_verdict *verdict);

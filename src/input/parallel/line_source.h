@@ -1,23 +1,23 @@
-/* The lines of one file, compressed or not, with their numbers. */
+/* Reads the lines of one file, compressed or not, with their numbers. */
 #pragma once
 
 #include "input/input_files.h"
 
 struct line_source {
     struct byte_source bytes;
-    struct buffer window; /* bytes that have been read; those before `at` are used up */
-    size_t at, line_at;   /* where to go on, and where the line returned last begins */
-    uint64_t line;        /* number of the line returned last, from 1 */
+    struct buffer window; /* bytes that have been read; bytes before `at` are consumed */
+    size_t at, line_at;   /* the next byte to scan; where the last returned line begins */
+    uint64_t line;        /* number of the last returned line, from 1 */
     bool ended;
 };
 
 /* path is borrowed until the source is closed; "-" is standard input. */
 cog_status line_source_open(struct line_source *source, const char *path, cog_error *error);
-/* The next line without its end (LF or CRLF), valid until the next call; *end if there is none.
- */
+/* The next line without its end (LF or CRLF), valid until the next call; sets *end if there is
+ * none. */
 cog_status line_source_next(struct line_source *source, struct bytes_view *line, bool *end,
                             cog_error *error);
-/* The line returned last comes again with the next call. */
+/* The next call returns the last line again. */
 void line_source_put_back(struct line_source *source);
 /* Accepts a zeroed source. */
 void line_source_close(struct line_source *source);
@@ -25,5 +25,6 @@ void line_source_close(struct line_source *source);
 /* Opens a file, or standard input for "-", for reading bytes. */
 cog_status byte_source_open_path(struct byte_source *source, const char *path, cog_error *error);
 
-/* The field before the next tab; *rest is what follows it, with data NULL after the last field. */
+/* Splits off the field before the next delimiter. *rest becomes the remainder; its data is NULL
+ * after the last field. */
 struct bytes_view take_field(struct bytes_view *rest, char delimiter);

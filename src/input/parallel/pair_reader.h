@@ -1,5 +1,6 @@
-/* Sentence pairs from parallel text, one file after the other: two-column TSV, two plain files line
- * by line, TMX, gettext catalogues; compressed or not. Memory does not grow with the input. */
+/* Reads sentence pairs from parallel text, one file after the other: two-column TSV, two plain
+ * files line by line, TMX, gettext catalogues; compressed or not. Memory does not grow with the
+ * input. */
 #pragma once
 
 #include "input/parallel/line_source.h"
@@ -10,7 +11,7 @@ enum pair_format {
     PAIRS_TSV,  /* from TAB to; further columns are ignored */
     PAIRS_TEXT, /* paths are taken two by two: from, to */
     PAIRS_TMX,
-    PAIRS_PO, /* msgstr is of the catalogue's language, msgid of the other one */
+    PAIRS_PO, /* msgstr is in the catalogue's language, msgid in the other one */
 };
 
 struct pair_reader_options {
@@ -32,21 +33,21 @@ struct pair_reader;
 cog_status pair_reader_open(const struct pair_reader_options *options, const char *const *paths,
                             size_t count, struct pair_reader **reader, cog_error *error);
 void pair_reader_close(struct pair_reader *reader);
-/* The next pairs, about a MiB of text; *end with an empty batch when the inputs are exhausted. */
+/* The next pairs, about 1 MiB of text. Sets *end and leaves the batch empty when the inputs are
+ * exhausted. */
 cog_status pair_reader_fill(struct pair_reader *reader, struct pair_batch *batch, bool *end,
                             cog_error *error);
-/* Bytes of all files as they lie there, 0 where one of them is a pipe; and those that were read so
- * far, which any thread may ask. */
+/* Size of all files on disk, 0 if one of them is a pipe; and the bytes read so far. Thread-safe. */
 uint64_t pair_reader_total_bytes(const struct pair_reader *reader);
 uint64_t pair_reader_read_bytes(const struct pair_reader *reader);
-/* Rows that are no pair (no tab, one side empty, invalid UTF-8), and the first of them by file and
- * line ("" if there is none). */
+/* The number of rows that are not a pair (no tab, one side empty, invalid UTF-8), and the file and
+ * line of the first ("" if there is none). */
 uint64_t pair_reader_bad_rows(const struct pair_reader *reader);
 const char *pair_reader_first_bad_row(const struct pair_reader *reader);
 
 /* ---- For the formats ------------------------------------------------------------------------- */
 
-/* A place in the inputs. A format reads on from where it stopped and reports when its file is done.
+/* A position in the inputs. A format continues where it stopped and reports when its file is done.
  */
 struct pair_reader {
     struct pair_reader_options options;
@@ -58,7 +59,7 @@ struct pair_reader {
     struct byte_source bytes;    /* TMX */
     struct tmx_parser *tmx;
     struct po_parser *po;
-    uint64_t total_bytes, closed_bytes; /* of all files, and of those that were read to the end */
+    uint64_t total_bytes, closed_bytes; /* of all files; of the files read to the end */
     uint64_t read_bytes;                /* atomic */
     uint64_t bad_rows;
     char first_bad_row[256];
@@ -66,14 +67,14 @@ struct pair_reader {
 
 enum { PAIR_BATCH_BYTES = 1 << 20 };
 
-/* Adds a pair, or counts it as bad where a side is empty or not UTF-8. */
+/* Adds a pair, or counts it as bad if a side is empty or not UTF-8. */
 cog_status pair_reader_add(struct pair_reader *reader, struct pair_batch *batch,
                            struct bytes_view from, struct bytes_view to, uint64_t line,
                            cog_error *error);
 const char *pair_reader_path(const struct pair_reader *reader);
 
 cog_status tmx_parser_open(struct pair_reader *reader, cog_error *error);
-/* Both read until the batch is full or the file is done (*done). */
+/* These functions read until the batch is full or the file is done (*done). */
 cog_status tmx_parser_fill(struct pair_reader *reader, struct pair_batch *batch, bool *done,
                            cog_error *error);
 void tmx_parser_close(struct tmx_parser *parser);

@@ -1,12 +1,13 @@
-/* The rows of one word-translation table as its tool wrote it: two words and a number. */
+/* Reads the rows of one word-translation table in the format of the tool that wrote it: two words
+ * and a number. */
 #pragma once
 
 #include "base/word_table.h"
 #include "input/parallel/line_source.h"
 
 enum table_format {
-    /* By what the first lines look like: a header of two language codes is bitextor, an indented
-     * "word: p" is Berkeley, a number of 0 or less is fast_align, else tsv. */
+    /* By the first lines: a header of two language codes is bitextor, an indented "word: p" is
+     * Berkeley, a number of 0 or less is fast_align, else tsv. */
     TABLE_AUTO,
     TABLE_TSV,        /* from, to, and perhaps p(to | from); tabs or spaces */
     TABLE_MOSES,      /* x y p(x | y): lex.f2e has the target word first */
@@ -18,8 +19,8 @@ enum table_format {
 };
 
 struct table_row {
-    struct bytes_view words[2]; /* as the columns stand; valid until the next row */
-    double probability;         /* 1 where the table has none */
+    struct bytes_view words[2]; /* in column order; valid until the next row */
+    double probability;         /* 1 if the table has none */
 };
 
 struct table_reader {
@@ -29,15 +30,15 @@ struct table_reader {
     bool has_probabilities;
     char header[2][8];          /* bitextor: the languages of the columns */
     struct buffer head;         /* Berkeley: the word that the rows belong to */
-    struct word_table names[2]; /* GIZA: the words behind the numbers */
+    struct word_table names[2]; /* GIZA: the words of the numbers */
     uint64_t rows, bad_rows;
 };
 
-/* vocabularies, where not NULL, are GIZA's two .vcb files. */
+/* vocabularies, if not NULL, are GIZA's two .vcb files. */
 cog_status table_reader_open(struct table_reader *reader, const char *path,
                              enum table_format format, const char *const *vocabularies,
                              cog_error *error);
-/* *end after the last row. Rows that are none, and those of the empty word, are passed over. */
+/* Sets *end after the last row. Malformed rows and rows of the empty word are skipped. */
 cog_status table_reader_next(struct table_reader *reader, struct table_row *row, bool *end,
                              cog_error *error);
 void table_reader_close(struct table_reader *reader);

@@ -1,4 +1,4 @@
-/* The language links of a wiki as its database dumps them: the INSERT lines of langlinks.sql, each
+/* Reads the language links of a wiki from a database dump: the INSERT lines of langlinks.sql, each
  * with many rows (page, 'language', 'title'). Rows stream; memory does not grow with the file. */
 #pragma once
 
@@ -19,12 +19,12 @@ struct wiki_langlinks {
     struct buffer head, code, title;
     uint64_t line;     /* from 1 */
     uint64_t rows;     /* read so far */
-    uint64_t bad_rows; /* cut off by a line end, not as above, or not UTF-8: passed over */
+    uint64_t bad_rows; /* cut off by a line end, malformed, or not UTF-8: skipped */
 };
 
-/* path: compressed or not, borrowed until the end. */
+/* `path` names a file, compressed or not, and is borrowed until wiki_langlinks_close. */
 cog_status wiki_langlinks_open(struct wiki_langlinks *links, const char *path, cog_error *error);
-/* The next row; *end if there is none. A file that ends inside a row is an error. */
+/* The next row; sets *end if there is none. A file that ends inside a row is an error. */
 cog_status wiki_langlinks_next(struct wiki_langlinks *links, struct langlink *link, bool *end,
                                cog_error *error);
 void wiki_langlinks_close(struct wiki_langlinks *links);
