@@ -1,15 +1,15 @@
 /* A word-translation table: for each word of the source language its translations, with p(to |
  * from) and p(from | to).
  *
- * Words are terms as documents have them (stems), found by their hash; the strings serve people and
- * the splitting of compounds. A probability of 0 means that the entry was pruned in that direction.
- * A lexicon owns its arrays: 12 bytes per entry and about 40 per word. */
+ * Words are terms as in documents (stems), found by their hash. Their strings serve display and
+ * compound splitting. A probability of 0 means that the entry was pruned in that direction. A
+ * lexicon owns its arrays: 12 bytes per entry and about 40 per word. */
 #pragma once
 
 #include "crosslingual/pair_table.h"
 #include "store/settings.h"
 
-/* The translations of word w are entries offsets[w] .. offsets[w + 1], in falling order of
+/* The translations of word w are entries offsets[w] .. offsets[w + 1], in descending order of
  * to_given_from, then of from_given_to, then by word. Zero-initialise; lexicon_free releases. */
 struct lexicon {
     struct word_table from, to; /* counts: occurrences in the parallel text, 0 if unknown */
@@ -24,8 +24,8 @@ static inline size_t lexicon_entry_count(const struct lexicon *lexicon) {
     return lexicon->offsets ? (size_t)lexicon->offsets[lexicon->from.count] : 0;
 }
 
-/* What is kept of a word's distribution: its likeliest entries, up to max_entries or until they
- * have the share `mass` of the probability. They are then scaled to sum to 1. */
+/* How a word's distribution is pruned: keep the most probable entries, up to max_entries or until
+ * they have the share `mass` of the probability, and rescale them to sum to 1. */
 struct prune_options {
     unsigned max_entries;
     double mass;
@@ -37,12 +37,12 @@ struct lexicon_entry {
     float to_given_from, from_given_to;
 };
 
-/* Prunes each direction separately and stores the entries in order. lexicon->from and to have the
- * words. `entries` may have any order and is overwritten. */
+/* Prunes each direction separately and stores the entries in order. lexicon->from and lexicon->to
+ * must hold the words. `entries` may be in any order and is overwritten. */
 cog_status lexicon_build(struct lexicon *lexicon, struct lexicon_entry *entries, size_t count,
                          const struct prune_options *prune, cog_error *error);
 
-/* Makes a lexicon of trained probabilities; words without entries are left out. */
+/* Makes a lexicon from trained probabilities; words without entries are dropped. */
 cog_status lexicon_from_table(struct lexicon *lexicon, const struct pair_corpus *corpus,
                               const struct pair_table *table, const struct prune_options *prune,
                               cog_error *error);

@@ -1,4 +1,4 @@
-/* Lexicons from the tables of other tools.
+/* Imports lexicons from the tables of other tools.
  *
  * In: files of one format. Out: a lexicon, and findings for the report. The stated direction of a
  * file is checked against its content: the languages of its columns, and the column along which the
@@ -22,14 +22,15 @@ struct import_findings {
     char messages[8][256];
 };
 
-/* Each file is a table; all of them become one lexicon. GIZA's vocabularies follow their table. */
+/* Each file is a table; all of them are merged into one lexicon. GIZA's vocabularies follow their
+ * table. */
 cog_status lexicon_import(struct lexicon *lexicon, const char *const *paths, size_t count,
                           const struct import_options *options, struct import_findings *findings,
                           cog_error *error);
 
 /* The language of a list of words, guessed from a sample; empty if the guess is not reliable. */
 void word_language(const struct word_table *words, char code[LANGUAGE_CODE_BYTES]);
-/* Whether two columns of words are exchanged: a column has the language that the other should have,
+/* Whether two columns of words are swapped: a column has the language that the other should have,
  * and neither has its own. Languages are codes in any spelling. */
 bool word_columns_exchanged(const char *first, const char *second, const char *first_wanted,
                             const char *second_wanted);

@@ -1,4 +1,4 @@
-/* Parallel text as numbers: the terms of every sentence pair, made by the analyzer that makes the
+/* Parallel text as numbers: the terms of every sentence pair, made by the same analyzer as the
  * terms of documents, and the vocabulary of both sides.
  *
  * In: a reader of sentence pairs. Out: word numbers, 4 bytes per term, and the words. */
@@ -9,8 +9,8 @@
 #include "run/job.h"
 #include "text/analyzer.h"
 
-/* One language's side. Sentence s is words[ends[s - 1] .. ends[s]); a word that is too rare to be
- * learnt is WORD_NONE, so that the others keep their places. */
+/* The side of one language. Sentence s is words[ends[s - 1] .. ends[s]). A word too rare to be
+ * learnt is WORD_NONE, so that the others keep their positions. */
 struct pair_side {
     struct word_table vocabulary;
     uint32_t *words;
@@ -33,16 +33,16 @@ struct pair_corpus_options {
     struct job *job;
 };
 
-/* Reads all sentence pairs; progress counts pairs. COG_ERR_MEMORY as soon as the corpus passes the
+/* Reads all sentence pairs; progress counts pairs. COG_ERR_MEMORY as soon as the corpus exceeds the
  * job's budget. */
 cog_status pair_corpus_read(struct pair_corpus *corpus, struct pair_reader *reader,
                             const struct pair_corpus_options *options, cog_error *error);
 void pair_corpus_free(struct pair_corpus *corpus);
-/* COG_ERR_MEMORY if corpus and reading take the whole budget; *left is the rest of it, or 0 if
- * there is no budget. */
+/* COG_ERR_MEMORY if corpus and reading take the whole budget. *left receives the rest of it, or 0
+ * without a budget. */
 cog_status pair_corpus_check_budget(const struct pair_corpus *corpus, const struct job *job,
                                     uint64_t *left, cog_error *error);
-/* About the most that reading that much text takes. */
+/* Approximate peak memory of reading `text_bytes` of text. */
 double pair_corpus_predicted_bytes(double text_bytes, unsigned threads);
 
 static inline uint64_t pair_side_begin(const struct pair_side *side, size_t sentence) {

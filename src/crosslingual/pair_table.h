@@ -1,18 +1,18 @@
 /* All word pairs that occur together in a sentence pair, with the probabilities of both directions
  * and the counts of the current iteration: 24 bytes per entry.
  *
- * Shards by source word are built and normalised in parallel; each is an open-addressing hash table
- * of its own, because the aligner prefetches its entries. Counts are fixed-point integers, so sums
- * do not depend on the order of addition. */
+ * Shards by source word are built and normalised in parallel. Each is an open-addressing hash table
+ * of its own, because the aligner prefetches entries. Counts are fixed-point integers, so sums do
+ * not depend on the order of addition. */
 #pragma once
 
 #include "base/hash.h"
 #include "crosslingual/pair_corpus.h"
 
-/* A count is an integer in units of 2^-shift. A posterior is at most 1, so the shift can be the
- * larger the fewer times the two words met: 31 for a pair that met once. */
+/* A count is an integer in units of 2^-shift. A posterior is at most 1, so the rarer the pair, the
+ * larger the shift may be: 31 for a pair that occurs once. */
 struct pair_entry {
-    uint64_t key; /* from + 1 in 29 bits, to in 29 bits, shift in 6; 0 where free */
+    uint64_t key; /* from + 1 in 29 bits, to in 29 bits, shift in 6; 0 if free */
     float to_given_from;
     float from_given_to;
     uint32_t to_count;
@@ -34,14 +34,14 @@ struct pair_table {
 };
 
 /* Makes the table of all pairs of the corpus, with all probabilities 1 (uniform). COG_ERR_MEMORY as
- * soon as it takes more than limit_bytes (0: no limit). */
+ * soon as it exceeds limit_bytes (0: no limit). */
 cog_status pair_table_create(const struct pair_corpus *corpus, uint64_t limit_bytes,
                              unsigned threads, struct pair_table **table, cog_error *error);
 void pair_table_free(struct pair_table *table);
 size_t pair_table_used(const struct pair_table *table);
 uint64_t pair_table_memory_bytes(const struct pair_table *table);
 
-/* The next entry of a shard that is not free, the first behind NULL; NULL behind the last. */
+/* The next used entry of a shard after `entry` (NULL: the first); NULL after the last. */
 static inline struct pair_entry *pair_shard_next(const struct pair_shard *shard,
                                                  struct pair_entry *entry) {
     entry = entry ? entry + 1 : shard->entries;
@@ -74,7 +74,7 @@ static inline unsigned entry_shift(const struct pair_entry *entry) {
     return (unsigned)entry->key & ((1u << PAIR_SHIFT_BITS) - 1);
 }
 
-/* Where the search for a pair begins; to be prefetched. */
+/* The slot where the search for a pair begins; prefetch it. */
 static inline struct pair_entry *pair_table_start(const struct pair_table *table, uint32_t from,
                                                   uint32_t to) {
     const struct pair_shard *shard = &table->shards[pair_shard_of(from)];

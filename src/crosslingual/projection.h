@@ -1,11 +1,11 @@
-/* Projects documents of one language into the terms of another (Ture et al. 2011, section 3;
- * Darwish and Oard 2003). A source term becomes the translations that the lexicon has, with their
- * probabilities; a document's tf and a collection's df become real numbers over target terms:
+/* Projects the documents of a collection into the terms of another language (Ture et al. 2011,
+ * section 3; Darwish and Oard 2003). A source term becomes its translations in the lexicon, with
+ * their probabilities; a document's tf and a collection's df become real numbers over target terms:
  *
  *     tf*(e) = sum over f of w(e, f) tf(f),     df*(e) = sum over f of w(e, f) df(f),
  *
- * with w(e, f) = p(e | f), or p(f | e) as in the paper. What becomes of words that the lexicon does
- * not know is the rule of word_projection.h; the other collection says which words the target
+ * with w(e, f) = p(e | f), or p(f | e) as in the paper. word_projection.h defines what happens to
+ * words that the lexicon does not have; the other collection defines which words the target
  * language has. */
 #pragma once
 
@@ -23,10 +23,11 @@ struct projection {
     struct projected_term *terms;
     uint64_t *target_hashes;                /* by column; 0 if nothing is projected to it */
     double *document_frequencies;           /* df* of each target column */
-    uint64_t known, split, passed, dropped; /* source terms by what became of them */
+    uint64_t known, split, passed, dropped; /* source terms by outcome */
 };
 
-/* from and to are the statistics of the two collections; the source terms are those of `from`. */
+/* `from` and `to` are the statistics of the two collections; the source terms are those of `from`.
+ */
 cog_status projection_create(const struct lexicon *lexicon,
                              const struct projection_options *options,
                              const struct term_options *from_terms, const struct statistics *from,
@@ -34,11 +35,11 @@ cog_status projection_create(const struct lexicon *lexicon,
                              struct projection **projection, cog_error *error);
 void projection_free(struct projection *projection);
 
-/* A sparse vector while it is made: sums by column. Zero-initialise; one per thread. */
+/* A sparse vector under construction: sums by column. Zero-initialise; one per thread. */
 struct column_sums {
     double *sums;      /* by column; zero between documents */
     uint64_t *marks;   /* a bit for each column, for sorting; zero between sorts */
-    uint32_t *columns; /* those with a sum, rising after column_sums_sort */
+    uint32_t *columns; /* columns with a sum; ascending after column_sums_sort */
     size_t count, capacity, column_count;
 };
 cog_status column_sums_init(struct column_sums *sums, size_t column_count, cog_error *error);

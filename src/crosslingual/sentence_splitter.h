@@ -14,5 +14,5 @@ void sentence_splitter_free(struct sentence_splitter *splitter);
 /* text must be valid UTF-8 and is borrowed until the last sentence has been taken. */
 cog_status sentence_splitter_start(struct sentence_splitter *splitter, struct bytes_view text,
                                    cog_error *error);
-/* The next sentence without white space around it; false behind the last one. */
+/* The next sentence without surrounding white space; false after the last one. */
 bool sentence_splitter_next(struct sentence_splitter *splitter, struct bytes_view *sentence);

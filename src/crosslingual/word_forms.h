@@ -1,9 +1,10 @@
-/* Other forms of words that a lexicon does not know: "prawami" is a form of "prawach", "권리를" one
- * of "권리". Languages without a stemmer, and words that a stemmer leaves apart, have many.
+/* Finds other forms of words that a lexicon does not have: "prawami" is a form of "prawach",
+ * "권리를" of "권리". Such words are frequent in languages without a stemmer and where a stemmer
+ * misses forms.
  *
- * In: a folded word. Out: the lexicon's word that has the longest beginning in common with it, if
- * this is most of both words; of several, the most frequent. Nothing is known of the language.
- * Memory: four bytes per word of the lexicon. */
+ * In: a folded word. Out: the lexicon word that shares the longest prefix with it, if the prefix is
+ * most of both words; of several, the most frequent. Uses no knowledge of the language. Memory: 4
+ * bytes per word of the lexicon. */
 #pragma once
 
 #include "crosslingual/lexicon.h"
@@ -11,7 +12,7 @@
 /* Zero-initialise. The lexicon is borrowed. */
 struct word_forms {
     const struct lexicon *lexicon;
-    uint32_t *order; /* the lexicon's source words by their bytes */
+    uint32_t *order; /* the lexicon's source words in byte order */
 };
 cog_status word_forms_init(struct word_forms *forms, const struct lexicon *lexicon,
                            cog_error *error);

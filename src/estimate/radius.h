@@ -1,17 +1,17 @@
-/* How far apart, in bits, the signatures of two documents of a given similarity may lie. */
+/* The Hamming radius within which signatures of similar documents lie. */
 #pragma once
 
 #include <stdint.h>
 
-/* Probability that a bit differs: the angle over pi for random projection (Ture et al. 2011,
- * equation 3), and half of 1 - Jaccard for minhash values of one bit. */
+/* Probability that a bit differs: angle / pi for random projection (Ture et al. 2011, equation 3),
+ * and (1 - Jaccard) / 2 for one-bit minhash values. */
 double bit_flip_probability_cosine(double cosine);
 double bit_flip_probability_jaccard(double jaccard);
 
-/* The smallest radius within which a pair whose bits differ with probability p lies with
- * probability `recall` or more: the quantile of the binomial distribution (Ture et al. 2011,
- * equation 5, solved for T). */
+/* The smallest radius that contains a pair with probability `recall` or more, if its bits differ
+ * with probability p: the quantile of the binomial distribution (Ture et al. 2011, equation 5,
+ * solved for T). */
 uint32_t radius_for_recall(unsigned bits, double p, double recall);
 
-/* Binomial probability of `bits` trials giving at most `radius` differences. */
+/* Binomial probability of at most `radius` differences in `bits` trials. */
 double probability_within(unsigned bits, double p, uint32_t radius);

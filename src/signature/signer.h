@@ -1,8 +1,8 @@
 /* From weighted terms to bits: random projection, simhash, TopSig and minhash behind one interface.
  *
- * Nothing of size vocabulary x bits exists: whatever is random about a term comes from hashing it.
- * The sums behind the bits are integers, so bits and weights are the same on every CPU and for
- * every number of threads. A bit is 1 where its sum is zero or more. */
+ * No table of vocabulary x bits exists: all randomness of a term comes from its hash. The sums
+ * (margins) are integers, so bits and margins are the same on every CPU and for any number of
+ * threads. A bit is 1 if its sum is zero or more. */
 #pragma once
 
 #include "base/cpu.h"
@@ -23,11 +23,11 @@ struct signature_options {
     unsigned bits;
     uint64_t seed;
     bool gaussian;       /* rp: Gaussian values in place of signs */
-    double density;      /* topsig: share of a term's positions that are +1, and as many are -1 */
+    double density;      /* topsig: share of a term's positions that are +1; the same share is -1 */
     unsigned value_bits; /* minhash: bits kept of each value; bits / value_bits values */
 };
 
-/* The kind's usual width and settings: rp and topsig 1024, simhash 64, minhash 128 values of 32
+/* The kind's default width and settings: rp and topsig 1024, simhash 64, minhash 128 values of 32
  * bits. */
 void signature_options_init(struct signature_options *options, enum signature_kind kind);
 cog_status signature_options_check(const struct signature_options *options, cog_error *error);
@@ -45,16 +45,16 @@ cog_status signer_workspace_create(const struct signer *signer, struct signer_wo
                                    cog_error *error);
 void signer_workspace_free(struct signer_workspace *workspace);
 
-/* Terms by their hashes with weights of zero or more; weights NULL means 1 each, and then a term
- * may be listed as often as it occurs. */
+/* Terms by hash, with weights of zero or more. If `weights` is NULL, each weight is 1 and a term
+ * may be listed once per occurrence. */
 struct weighted_terms {
     const uint64_t *hashes;
     const float *weights;
     size_t count;
 };
 
-/* Writes signature_stride_bytes(bits) bytes, padding bits zero; sums, where not NULL, receives the
- * `bits` sums behind the bits in units of the weights (minhash has none: zeroes). */
+/* Writes signature_stride_bytes(bits) bytes, padding bits zero. `sums`, if not NULL, receives the
+ * `bits` margins in units of the weights (zeros for minhash, which has none). */
 void signer_sign(const struct signer *signer, struct signer_workspace *workspace,
                  const struct weighted_terms *terms, uint8_t *signature, float *sums);
 
@@ -62,21 +62,20 @@ void signer_sign(const struct signer *signer, struct signer_workspace *workspace
 double signature_estimate(const struct signature_options *options, const uint8_t *a,
                           const uint8_t *b);
 
-/* The inner loops of signing: one implementation per instruction set, all with the same integers.
- */
+/* The inner loops of signing: one implementation per instruction set, all with the same results. */
 
 enum { STEPPED_TERMS = 16 };
 
 struct signature_kernels {
     /* patterns[t * words + i] = hash_sequence(keys[t], i): the signs of `count` terms. */
     void (*signs)(uint64_t *patterns, unsigned words, const uint64_t *keys, size_t count);
-    /* For each of `count` patterns of `words` 64-bit words: sums[64 i + b] += weights[t] where bit
-     * b (from the lowest) of word i of pattern t is set. The sums may not overflow 32 bits. */
+    /* For each of `count` patterns of `words` 64-bit words: sums[64 i + b] += weights[t] if bit b
+     * (from the lowest) of word i of pattern t is set. The sums must not overflow 32 bits. */
     void (*accumulate)(int32_t *sums, unsigned words, const uint64_t *patterns,
                        const int32_t *weights, size_t count);
-    /* totals[j] += weights[t] * steps[byte j of sequence t], for each of `count` sequences of
-     * 64 * words bytes, eight a word from the lowest; count is at most STEPPED_TERMS, weights have
-     * 15 bits, and steps are odd: steps[255 - i] = -steps[i], less than 4096. */
+    /* totals[j] += weights[t] * steps[byte j of sequence t], for each of `count` sequences of 64 *
+     * words bytes, eight per word from the lowest. count is at most STEPPED_TERMS, weights have 15
+     * bits, and steps are odd-symmetric (steps[255 - i] = -steps[i]) and below 4096. */
     void (*add_steps)(int64_t *totals, const int16_t *steps, unsigned words,
                       const uint64_t *sequences, const int32_t *weights, size_t count);
     /* minima[k] = min(minima[k], (hash * multipliers[k] + increments[k]) >> 32) over all hashes;

@@ -1,10 +1,11 @@
-/* Words of Chinese and Japanese text by ICU's dictionary, several times faster than by ICU.
+/* Cuts Chinese and Japanese text into words with ICU's dictionary, several times faster than ICU
+ * does.
  *
- * In: a run of ideographs and kana. Out: where its words end, as ICU's word boundaries have it: of
- * all ways to cut the run into words of the dictionary, the one of the least cost. The dictionary
- * is read from ICU's data into a hash table of prefixes, once per process, when enough of such text
- * has come (50 ms, 8 MB). A check compares the result with ICU's; if the two differ, as a later
- * release of ICU might, this dictionary is not used. */
+ * In: a run of ideographs and kana. Out: where its words end. As in ICU, the result is the
+ * lowest-cost segmentation into dictionary words. The dictionary is read from ICU's data into a
+ * hash table of prefixes, once per process, after enough such text has been seen (50 ms, 8 MB). A
+ * self-check compares the result with ICU's; if they differ, as they might with a later release of
+ * ICU, this dictionary is not used. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +18,7 @@ extern "C" {
 
 struct cjk_dictionary;
 
-/* The longest run, in letters. */
+/* The longest run, in characters. */
 enum { CJK_RUN_LETTERS = 1024 };
 
 /* Whether the character is an ideograph or kana that folding leaves as it is. */
@@ -26,14 +27,11 @@ static inline bool cjk_is_letter(uint32_t c) {
            (c >= 0x30a1 && c <= 0x30fa) || c == 0x30fc || (c >= 0x3400 && c <= 0x4dbf);
 }
 
-/* NULL if ICU has no such dictionary, memory ran out, or the check failed. Threads may call at
- * once.
- */
+/* NULL if ICU has no such dictionary, memory ran out, or the self-check failed. Thread-safe. */
 const struct cjk_dictionary *cjk_dictionary_get(void);
 
-/* Cuts up to CJK_RUN_LETTERS letters into words; ends[i] is the end of word i. Returns their
- * number.
- */
+/* Cuts up to CJK_RUN_LETTERS characters into words; ends[i] is the end of word i. Returns the
+ * number of words. */
 size_t cjk_dictionary_cut(const struct cjk_dictionary *dictionary, const uint16_t *letters,
                           size_t count, uint16_t ends[CJK_RUN_LETTERS]);
 

@@ -1,11 +1,11 @@
-/* From source code to tokens. In: valid UTF-8 in any programming language. Out: batches of tokens,
- * as text/text_scanner.h has them: identifiers, numbers, and every other character that is no white
- * space, one by one. Nothing is folded; no library is asked about ASCII.
+/* From source code to tokens. In: valid UTF-8 in any programming language. Out: batches of tokens
+ * (text/text_scanner.h): identifiers, numbers, and every other character that is not white space as
+ * a token of its own. Nothing is folded. ASCII needs no library calls.
  *
  * An identifier is a run of letters, digits, marks and underscores that does not start with an
- * ASCII digit. A number starts with one and goes on over letters, digits and underscores, and over
- * a point between two digits (0xff, 1_000, 2.5e3). Comments and strings have no rules of their own:
- * their words and signs are tokens. */
+ * ASCII digit. A number starts with a digit and continues over letters, digits and underscores, and
+ * over a point between two digits (0xff, 1_000, 2.5e3). Comments and strings get no special
+ * treatment: their words and signs are tokens. */
 #pragma once
 
 #include "text/text_scanner.h"
@@ -17,8 +17,8 @@ struct code_scanner {
     struct token_batch batch;
 };
 
-/* Begins valid UTF-8, borrowed until its last batch. want_places: batches have the places of their
- * tokens in the text. */
+/* Starts on valid UTF-8, borrowed until its last batch. want_places: batches include the places of
+ * their tokens in the text. */
 void code_scanner_start(struct code_scanner *scanner, struct bytes_view text, bool want_places);
 /* The next tokens, valid until the next call; NULL after the last. */
 cog_status code_scanner_next(struct code_scanner *scanner, const struct token_batch **batch,

@@ -1,5 +1,5 @@
-/* What becomes of one character: tables over the Basic Multilingual Plane, made once from ICU, that
- * replace ICU wherever a character's folding does not depend on its neighbours. */
+/* Folding of single characters: tables over the Basic Multilingual Plane, built once from ICU, that
+ * replace ICU wherever the folding of a character does not depend on its neighbours. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,10 +14,10 @@ enum fold_kind {
     FOLD_CHARS, /* folded text as it is */
 };
 
-/* Stands for separators of other than ASCII; it is no white space, so that white space in the
- * folded text is white space of the text. */
+/* Replaces separators outside ASCII. It is not white space, so white space in the folded text is
+ * always white space of the text. */
 #define FOLD_GAP '\x01'
-/* The same for white space in FOLD_CHARS: the rarest of the white-space characters. */
+/* Replaces white space outside ASCII in FOLD_CHARS: the rarest of the white-space characters. */
 #define FOLD_WHITE '\v'
 
 enum fold_action {
@@ -27,7 +27,7 @@ enum fold_action {
     FOLD_FIRST_ENTRY,
 };
 
-/* At most three times the bytes of the character, so that room can be made ahead. */
+/* At most three times the bytes of the character, so that room can be reserved ahead. */
 struct fold_entry {
     uint8_t size;
     char bytes[15];
@@ -41,15 +41,15 @@ struct fold_table {
     struct fold_entry entries[FOLD_ENTRY_LIMIT];
 };
 
-/* NULL where ICU has no data. */
+/* NULL if ICU has no data. */
 const struct fold_table *fold_table_of(enum fold_kind kind);
 
-/* Marks that readers take or leave: Arabic vowel signs (harakat), the signs of recitation and the
- * stretching tatweel; Hebrew points and accents. Folding for words and characters drops them. */
+/* Optional marks: Arabic vowel signs (harakat), recitation signs and the stretching tatweel; Hebrew
+ * points and accents. Folding for words and characters drops them. */
 bool fold_ignores(uint32_t code_point);
 
-/* Folds the text up to its end or the first hard character; returns the bytes read. out needs room
- * for FOLD_GROWTH * size + TEXT_BLOCK_BYTES bytes. */
+/* Folds the text up to its end or the first hard character; returns the bytes read. `out` needs
+ * room for FOLD_GROWTH * size + TEXT_BLOCK_BYTES bytes. */
 struct text_kernels;
 size_t fold_text(const struct fold_table *table, const struct text_kernels *kernels,
                  const char *text, size_t size, char *out, size_t *out_size);

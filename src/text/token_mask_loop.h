@@ -1,10 +1,11 @@
-/* The part of token_mask that all instruction levels share: how the classes of a block and its
- * neighbours' edges make token bits. Included after nothing; the level passes its classifier. */
+/* The part of token_mask that all instruction levels share: derives token bits from the character
+ * classes of a block and the edges of its neighbours. The level passes its classifier. */
 #pragma once
 
 #include "text/text_kernels.h"
 
-/* One bit per byte. mid_letter and mid_number: punctuation that may stand between two of these. */
+/* One bit per byte. mid_letter and mid_number: punctuation allowed between two letters or numbers.
+ */
 struct block_classes {
     uint64_t letter, number, underscore, mid_letter, mid_number;
 };

@@ -1,10 +1,11 @@
-/* Statistics of a collection, and the weights of terms that follow from them.
+/* Statistics of a collection, and the term weights that follow from them.
  *
- * Statistics are the number of documents, their length, and for each term in how many documents it
- * occurs (df) and how often (cf). Collected in one pass by many threads, merged, saved, and used
- * for later batches and on other machines. Terms are known only by their hash: 16 bytes per slot,
- * at most three quarters of the slots used. Weights tell how much a term that occurs tf times says
- * about a document of a given length: a bag goes in, a float per term comes out. */
+ * Statistics are the number of documents, their total length, and for each term its document
+ * frequency (df) and collection frequency (cf). They are collected in one pass by many threads,
+ * merged, saved, and used for later batches and on other machines. Terms are identified only by
+ * their hash: 16 bytes per slot, at most three quarters of the slots used. A weight says how much a
+ * term that occurs tf times contributes to a document of a given length: a bag goes in, a float per
+ * term comes out. */
 #pragma once
 
 #include "base/error.h"
@@ -13,13 +14,13 @@
 
 struct statistics;
 cog_status statistics_create(struct statistics **statistics, cog_error *error);
-/* The same counts once more; nobody may change them meanwhile. */
+/* Copies the statistics, which must not change meanwhile. */
 cog_status statistics_clone(const struct statistics *statistics, struct statistics **copy,
                             cog_error *error);
 void statistics_free(struct statistics *statistics);
 
-/* Additions of one thread, gathered by shard so that locks and cache misses are paid once per
- * batch. Flush before the statistics are read. */
+/* Additions of one thread, grouped by shard, so that locks and cache misses are paid once per
+ * batch. Flush before reading the statistics. */
 struct statistics_batch;
 cog_status statistics_batch_create(struct statistics *statistics, struct statistics_batch **batch,
                                    cog_error *error);
@@ -37,20 +38,21 @@ uint64_t statistics_document_count(const struct statistics *statistics);
 uint64_t statistics_total_length(const struct statistics *statistics);
 uint64_t statistics_term_count(const struct statistics *statistics);
 uint64_t statistics_memory_bytes(const struct statistics *statistics);
-/* Mean number of terms per document; 1 for an empty collection, so that one can divide by it. */
+/* Mean number of terms per document; 1 for an empty collection, so that it can be a divisor. */
 double statistics_mean_length(const struct statistics *statistics);
 
 struct term_counts {
-    uint32_t document_frequency; /* both stop at UINT32_MAX */
+    uint32_t document_frequency; /* both saturate at UINT32_MAX */
     uint32_t collection_frequency;
 };
-/* Zeroes for an unknown term. */
+/* Zeros for an unknown term. */
 struct term_counts statistics_find(const struct statistics *statistics, uint64_t hash);
-/* Brings the place of a term that is about to be looked up into the cache. */
+/* Prefetches the slot of a term that is about to be looked up. */
 void statistics_prefetch(const struct statistics *statistics, uint64_t hash);
 
-/* All terms in rising order of hash, the same order on every machine. Set `statistics`, zero the
- * rest, and call term_cursor_next until it is false; then, or earlier, term_cursor_end. */
+/* Iterates over all terms in ascending order of hash, the same on every machine. Set `statistics`,
+ * zero the rest, and call term_cursor_next until it returns false; then, or earlier,
+ * term_cursor_end. */
 struct term_cursor {
     const struct statistics *statistics;
     uint64_t hash; /* of the current term */
@@ -61,17 +63,17 @@ struct term_cursor {
     cog_status status;
 };
 bool term_cursor_next(struct term_cursor *cursor, cog_error *error);
-/* Releases; returns `status` unless it is COG_OK and the cursor failed. */
+/* Releases the cursor. Returns `status` unless it is COG_OK and the cursor failed. */
 cog_status term_cursor_end(struct term_cursor *cursor, cog_status status);
 
-/* Adds one term with its counts (loading, merging), and documents without terms. */
+/* Adds one term with its counts (loading, merging), or documents without terms. */
 cog_status statistics_add_term(struct statistics *statistics, uint64_t hash,
                                struct term_counts counts, cog_error *error);
 void statistics_add_documents(struct statistics *statistics, uint64_t documents,
                               uint64_t total_length);
 
-/* Takes away what was added before. A term that no document has any more is unknown again. Counts
- * that stopped at UINT32_MAX stay there. */
+/* Subtracts counts that were added before. A term that no document has any more becomes unknown
+ * again. Saturated counts (UINT32_MAX) stay. */
 void statistics_remove_term(struct statistics *statistics, uint64_t hash,
                             struct term_counts counts);
 void statistics_remove_documents(struct statistics *statistics, uint64_t documents,
@@ -108,8 +110,8 @@ struct weighting {
 };
 void weighting_init(struct weighting *weighting, enum weighting_scheme scheme);
 
-/* The idf of every small df of a collection: a logarithm per term would cost more than the rest of
- * its weight. Zero-initialise; idf_table_free releases. */
+/* The idf of every small df of a collection, because a logarithm per term would cost more than the
+ * rest of its weight. Zero-initialise; idf_table_free releases. */
 struct idf_table {
     double *values;
     uint32_t count;
@@ -121,12 +123,11 @@ void idf_table_free(struct idf_table *table);
 /* Whether the scheme needs statistics of the collection (df, cf, mean length). */
 bool weighting_needs_statistics(const struct weighting *weighting);
 
-/* A weight is made of these. The idf of a term that occurs `frequency` times in the document: 0 if
- * it is too rare to count. A term that the statistics do not know (df 0) counts as the rarest: as
- * if this document alone had it. */
+/* The idf of a term that occurs `frequency` times in the document; 0 if it is too rare to count. A
+ * term unknown to the statistics (df 0) counts as the rarest: as if only this document had it. */
 double weighting_idf(const struct weighting *weighting, uint64_t documents,
                      const struct idf_table *idf, struct term_counts counts, double frequency);
-/* What the length of a document does to its frequencies. */
+/* The effect of a document's length on its frequencies. */
 static inline double weighting_saturation(const struct weighting *weighting, double mean_length,
                                           uint64_t length) {
     return weighting->k1 * (1 - weighting->b + weighting->b * ((double)length / mean_length));
@@ -145,7 +146,7 @@ static inline float weighting_weight(const struct weighting *weighting, double i
     }
 }
 
-/* The weights of a document's terms; a term that weighs nothing has 0. statistics may be NULL if
- * the scheme needs none, idf may be NULL. weights has room for bag->count. */
+/* The weights of a document's terms; 0 for terms that do not count. `statistics` may be NULL if the
+ * scheme needs none; `idf` may be NULL. `weights` has room for bag->count. */
 void weighting_apply(const struct weighting *weighting, const struct statistics *statistics,
                      const struct idf_table *idf, const struct bag_view *bag, float *weights);

@@ -1,6 +1,6 @@
-/* Term numbers: the terms of a collection as dense numbers, the rarest first, which is the order
- * that joins want. In: statistics. Out: a table from a term's hash to its number; 32 to 64 bytes
- * per term. The caller frees it. */
+/* Term numbers: the terms of a collection numbered densely, rarest first, the order that joins
+ * need. In: statistics. Out: a table from a term's hash to its number, 32 to 64 bytes per term. The
+ * caller frees it. */
 #pragma once
 
 #include "vector/statistics.h"

@@ -1,5 +1,5 @@
-/* What is known of a language: its Snowball stemmer, its stop words and the words that it elides,
- * found by code and kept by the analyzer that asked. */
+/* The resources of a language: its Snowball stemmer, its stop words and its elided words. Found by
+ * code and owned by the analyzer that uses them. */
 #pragma once
 
 #include "base/hash_table.h"
@@ -17,9 +17,9 @@ struct language {
 
 struct text_scanner;
 
-/* Whether anything is known of a language. */
+/* Whether there is anything for this language. */
 bool language_has_rules(const char *canonical);
-/* scanner folds the stop words as the documents' words are folded. */
+/* `scanner` folds the stop words in the same way as the words of documents. */
 cog_status language_init(struct language *language, const char *canonical,
                          struct text_scanner *scanner, cog_error *error);
 void language_release(struct language *language);

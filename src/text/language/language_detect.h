@@ -1,4 +1,4 @@
-/* The language of a text, guessed from its beginning by CLD2. */
+/* Detects the language of a text from its beginning, with CLD2. */
 #pragma once
 
 #include <stddef.h>
@@ -7,11 +7,11 @@
 extern "C" {
 #endif
 
-/* Looks at no more of the text than this. */
+/* Reads at most this much of the text. */
 enum { DETECT_BYTES = 2048 };
 
-/* The ISO 639 code of the language of valid UTF-8 (a constant), or "" when the guess is not
- * reliable. */
+/* The ISO 639 code of the language of valid UTF-8 (a constant), or "" if the guess is not reliable.
+ */
 const char *language_detect(const char *text, size_t size);
 
 /* The version of CLD2's tables (a constant). */
