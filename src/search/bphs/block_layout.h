@@ -1,8 +1,8 @@
 /* The block layout of BPHS (Manku, Jain and Das Sarma, WWW 2007): a key is cut into G blocks, and
- * there is a table for each choice of g blocks, whose keys have the chosen blocks in front.
+ * there is one table per choice of g blocks, whose keys have the chosen blocks in front.
  *
- * In go G, g and a radius of h bits; out come the choices and the permutation of each. Two keys
- * within h bits differ in at most header_radius_bits of the chosen blocks of some choice; that is 0
+ * In: G, g and a radius of h bits. Out: the choices and their permutations. Two keys within h bits
+ * of each other differ in at most header_radius_bits of the chosen blocks of some choice; that is 0
  * if G >= g + h. */
 #pragma once
 

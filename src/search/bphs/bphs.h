@@ -1,13 +1,13 @@
 /* Block-permuted Hamming search (BPHS; Manku, Jain and Das Sarma, WWW 2007), exact: finds every
  * stored short signature within a radius of a query.
  *
- * In go 64- or 128-bit signatures. There is one bucket table for each choice of g of G blocks
- * (block_layout.h); only the first table knows rows, so each further table costs its keys alone. If
- * G >= g + radius, a query visits one bucket per table. With fewer blocks it also flips header
- * bits, up to the number that the pigeonhole principle leaves: less memory, more probes.
+ * In: 64- or 128-bit signatures. There is one bucket table per choice of g of G blocks
+ * (block_layout.h). Only the first table has row numbers, so each further table costs only its
+ * keys. If G >= g + radius, a query visits one bucket per table. With fewer blocks it also flips
+ * header bits, as many as the pigeonhole principle requires: less memory, more probes.
  *
  * bphs.c holds the tables, bphs_search.c the search, bphs_method.c the descriptor and the file
- * form. The published form (sorted copies, binary search) is a benchmark rival
+ * format. The published form (sorted copies, binary search) is a benchmark rival
  * (bench/rivals/bphs_published.h). */
 #pragma once
 
@@ -27,21 +27,21 @@ struct bphs_index {
     size_t mask_counts[BLOCK_CHOICES_MAX];
 };
 
-/* radius_bits is the largest radius that searches may ask for; blocks and chosen are G and g. */
+/* radius_bits is the largest radius that searches may use; blocks and chosen are G and g. */
 cog_status bphs_build(struct bphs_index *index, const struct signatures_view *view, unsigned blocks,
                       unsigned chosen, unsigned radius_bits, unsigned threads, cog_error *error);
 void bphs_free(struct bphs_index *index);
 
-/* When the tables of an opened index have their shapes: how they are addressed. */
+/* Sets up the addressing of an opened index, after its tables have their shapes. */
 cog_status bphs_address_tables(struct bphs_index *index, cog_error *error);
 
-/* Adds the hits, by query and row. */
+/* Adds the hits, sorted by query and row. */
 cog_status bphs_search(const struct bphs_index *index, const struct signatures_view *queries,
                        const struct short_search *search, struct match_list *hits,
                        cog_error *error);
 
-/* The same in tables of chunk_rows stored signatures, one chunk after the other: for a mapped file
- * larger than memory. If one hit is enough, a query is dropped after it. */
+/* The same in tables of chunk_rows stored signatures, one chunk after the other, for a mapped file
+ * larger than memory. If one hit is enough, a query is dropped after its first hit. */
 cog_status bphs_search_chunks(const struct signatures_view *stored, size_t chunk_rows,
                               unsigned blocks, unsigned chosen,
                               const struct signatures_view *queries,

@@ -1,5 +1,5 @@
-/* Centres of clusters: signatures that a few rounds of k-means over a sample of the rows have moved
- * to the middle of near rows. The caller frees them. */
+/* Cluster centres: signatures moved to the middle of nearby rows by a few rounds of k-means over a
+ * sample of the rows. The caller frees them. */
 #pragma once
 
 #include "base/error.h"
@@ -9,7 +9,7 @@
 struct cluster_centres {
     struct signatures_view view;
     uint8_t *rows;
-    uint32_t *of_sample; /* the centre that rows of a sample, spread over all rows, had last */
+    uint32_t *of_sample; /* the last centre of each row of a sample spread over all rows */
     size_t sample;
 };
 /* Finds `count` centres, or one per row if there are fewer rows. Near centres are adjacent. The
@@ -26,9 +26,10 @@ cog_status centres_nearest(const struct signatures_view *centres,
                            const struct signatures_view *rows, unsigned threads, uint32_t *nearest,
                            uint16_t *distances, cog_error *error);
 
-/* Orders rows by the numbers of their clusters, and sets where each cluster ends in the order. */
+/* Sorts rows by cluster number, and sets where each cluster ends in that order. */
 void clusters_order(const uint32_t *cluster, size_t rows, size_t clusters, uint32_t *order,
                     uint32_t *ends);
-/* How many of the listed rows have each bit. counts has a place for each bit of the stride. */
+/* For each bit, the number of the listed rows that have it. `counts` has a place for each bit of
+ * the stride. */
 void rows_count_ones(const struct signatures_view *signatures, const uint32_t *rows, size_t count,
                      uint32_t *counts);

@@ -1,5 +1,5 @@
-/* The kernels of columns, in the widest vectors of the level that they are compiled for: included
- * once for each level, which names its table COLUMN_KERNELS. */
+/* The kernels of bit columns, in the widest vectors of the level they are compiled for: included
+ * once per level, which names its table COLUMN_KERNELS. */
 #include "search/columns/bit_columns.h"
 
 #if defined(__AVX2__)
@@ -42,10 +42,10 @@ static inline vector full_add(vector *a, vector b, vector c) {
 enum block_kind {
     BLOCK_AS_IS,   /* all as they are */
     BLOCK_FLIPPED, /* each XORed with its flip */
-    BLOCK_LAST,    /* the same, and there may be fewer columns than a block has */
+    BLOCK_LAST,    /* the same, but possibly with fewer columns than a block */
 };
 
-/* Where a query reads. Lines are fetched ahead once, although several vectors make one. */
+/* Where a query reads. A cache line is prefetched once although several vectors make one line. */
 struct lane {
     const uint64_t *group, *ahead; /* of the lane */
     const struct column_reading *reading;
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) vector read_column(const struct lan
     return kind == BLOCK_AS_IS ? own : own ^ reading->flips[column];
 }
 
-/* Adds a block of columns to sums of 4 bits; returns what these do not hold, sixteens. */
+/* Adds a block of columns to sums of 4 bits; returns the carry (sixteens). */
 static inline __attribute__((always_inline)) vector
 add_block(const struct lane *lane, unsigned column, enum block_kind kind, vector sums[4]) {
     vector twos[2], fours[2], eights[2];
@@ -94,8 +94,8 @@ static inline void complement(vector sums[4]) {
         sums[p] = ~sums[p];
 }
 
-/* A full adder of complements gives the complements of its sum and carry. So columns that are all
- * flipped are added as they are to complements. */
+/* A full adder of complements gives the complements of sum and carry, so columns that are all
+ * flipped can be added unflipped to complemented sums. */
 static inline __attribute__((always_inline)) void count_lane(const struct lane *lane,
                                                              vector *planes) {
     const struct column_reading *reading = lane->reading;
@@ -119,7 +119,7 @@ static void count_group(const uint64_t *group, const uint64_t *ahead,
     for (size_t at = 0; at < COLUMN_GROUP_WORDS; at += LANES) {
         vector sums[COLUMN_PLANES_MAX] = {0};
         const struct lane lane = {group + at, ahead, reading, at == 0};
-        if (lane.fetches) /* two copies, so that neither asks for each column */
+        if (lane.fetches) /* two copies, so that neither tests for each column */
             count_lane(&(struct lane){group, ahead, reading, true}, sums);
         else
             count_lane(&(struct lane){group + at, ahead, reading, false}, sums);
@@ -128,7 +128,7 @@ static void count_group(const uint64_t *group, const uint64_t *ahead,
     }
 }
 
-/* Bits of the rows whose counts are the threshold or less. */
+/* The bits of the rows whose counts are at most the threshold. */
 static inline vector rows_within(const uint64_t *planes, unsigned plane_count, unsigned threshold) {
     vector less = {0}, equal = ~less;
     for (unsigned p = plane_count; p-- > 0;) {
@@ -156,7 +156,7 @@ static unsigned count_within(const uint64_t *planes, unsigned plane_count, unsig
 
 static size_t select_rows(const uint64_t *planes, unsigned plane_count, unsigned threshold,
                           uint32_t first, uint32_t *places, size_t capacity) {
-    uint64_t words[COLUMN_GROUP_WORDS]; /* that are not empty, so that no branch asks which are */
+    uint64_t words[COLUMN_GROUP_WORDS]; /* only non-empty ones, which saves a branch per word */
     uint32_t firsts[COLUMN_GROUP_WORDS], word_count = 0;
     size_t found = 0;
     for (uint32_t at = 0; at < COLUMN_GROUP_WORDS; at += LANES) {
@@ -180,7 +180,7 @@ static size_t select_rows(const uint64_t *planes, unsigned plane_count, unsigned
 
 static inline int32_t dot_product(const uint8_t *shares, const int8_t *weights, size_t size) {
 #if defined(__AVX512BW__)
-    enum { FITTING = 8 * 64 }; /* bytes whose products a sum of 16 bits holds */
+    enum { FITTING = 8 * 64 }; /* bytes whose products fit a 16-bit sum */
     const __m512i low = _mm512_set1_epi8(CLUSTER_SHARE_MAX), ones = _mm512_set1_epi16(1);
     __m512i sum = _mm512_setzero_si512();
     for (size_t first = 0; first < size; first += FITTING) {

@@ -1,9 +1,9 @@
-/* Rows in clusters of near rows, so that a query can leave out the far clusters.
+/* Rows grouped in clusters of nearby rows, so that a query can skip far clusters.
  *
- * A cluster has whole groups of rows, which are read together. Rows belong to the nearest of some
- * centres; the farthest rows of a cluster go to another cluster if they would only begin a group. A
- * cluster is summarised by the share of its rows that have each bit: the product of these shares
- * with the query's bits, or with its margins, tells how near its rows are. */
+ * A cluster has whole groups of rows, which are read together. A row belongs to the nearest of the
+ * centres; the farthest rows of a cluster move to another cluster if they would only begin a new
+ * group. A cluster is summarised by the share of its rows that have each bit: the product of these
+ * shares with the query's bits or margins estimates how near its rows are. */
 #pragma once
 
 #include "base/error.h"
@@ -20,12 +20,14 @@ enum {
 /* A place without a row. */
 #define CLUSTER_NO_ROW UINT32_MAX
 
-/* Borrowed, from row_clusters or a file. Numbers from a file may be wrong: readers check them. */
+/* Borrowed, from row_clusters or a file. Numbers from a file may be wrong, so readers check them.
+ */
 struct clusters_view {
-    const uint32_t *order; /* the row at each place, group by group; rising in a cluster, whose last
-                              places may have none */
-    const uint32_t *ends; /* the group at which each cluster ends; rising, the last is the groups */
-    const uint8_t *shares; /* of each bit in four bits, cluster_stride(bits) bytes a cluster */
+    const uint32_t *order; /* the row at each place, group by group; ascending in a cluster, whose
+                            * last places may have none */
+    const uint32_t
+        *ends; /* the group at which each cluster ends; ascending, the last is `groups` */
+    const uint8_t *shares; /* of each bit in four bits, cluster_stride(bits) bytes per cluster */
     size_t count, groups, rows;
     unsigned bits;
 };
@@ -39,7 +41,7 @@ static inline size_t cluster_end(const struct clusters_view *view, size_t cluste
     return view->ends[cluster] < view->groups ? view->ends[cluster] : view->groups;
 }
 
-/* Bit b of 128 is in byte b % 64, for b < 64 in its lower half. Bits beyond the last are zero. */
+/* Bit b of 128 is in byte b % 64: in its lower half if b < 64. Bits beyond the last are zero. */
 static inline size_t cluster_stride(unsigned bits) {
     return ((size_t)bits + 127) / 128 * 64;
 }
@@ -54,8 +56,8 @@ struct row_clusters {
     uint32_t *order, *ends;
     uint8_t *shares;
 };
-/* Rows below 2^32. Makes rows^1.5 comparisons; the result is the same for every number of threads.
- */
+/* Fewer than 2^32 rows. Makes rows^1.5 comparisons; the result is the same for any number of
+ * threads. */
 cog_status row_clusters_build(struct row_clusters *clusters,
                               const struct signatures_view *signatures, unsigned threads,
                               cog_error *error);

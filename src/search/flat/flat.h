@@ -1,10 +1,10 @@
-/* Exhaustive search: every query is compared with every row.
+/* Exhaustive search: every query is compared with every row. Exact, and the same for any number of
+ * threads; other methods are tested and timed against it.
  *
- * Exact, and the same for any number of threads; other methods are tested and timed against it.
- * Goes in: rows and queries as signatures of the same width. Comes out: for each query its hits by
- * distance, then row, without similarities; the caller frees them. A few queries are scanned at the
- * speed of memory; more queries are compared in tiles. Memory: per thread a top-k for each query of
- * a block (flat_search_bytes). */
+ * In: rows and queries as signatures of the same width. Out: the hits of each query by distance,
+ * then row, without similarities; the caller frees them. A few queries are scanned at memory speed;
+ * more queries are compared in tiles. Memory: per thread a top-k for each query of a block
+ * (flat_search_bytes). */
 #pragma once
 
 #include "hamming/hamming.h"

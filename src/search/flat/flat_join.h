@@ -6,11 +6,11 @@
 #include "hamming/hamming.h"
 #include "search/hits/hit_lists.h"
 
-/* Pairs (a, b), a < b, of one collection if `second` is NULL, else pairs of a row of the first and
- * a row of the second. similarity is the estimated cosine of a random projection, cos(pi distance /
- * bits). matches is overwritten: zero-initialise it, free it with match_list_free; its limit and
- * its sieve hold. threads = 0 means all. comparisons, which may be NULL, counts the pairs compared
- * while the join runs. */
+/* If `second` is NULL: pairs (a, b), a < b, of one collection. Otherwise: pairs of a row of the
+ * first and a row of the second. The similarity is the cosine that random projection estimates,
+ * cos(pi distance / bits). `matches` is overwritten: zero-initialise it, free it with
+ * match_list_free; its limit and sieve apply. threads = 0 means all. `comparisons`, which may be
+ * NULL, counts the pairs compared while the join runs. */
 cog_status flat_join(const struct signatures_view *first, const struct signatures_view *second,
                      uint32_t radius_bits, unsigned threads, struct match_list *matches,
                      uint64_t *comparisons, cog_error *error);

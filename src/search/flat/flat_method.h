@@ -1,4 +1,4 @@
-/* The descriptor of the method flat (search/method.h): every row is compared. */
+/* The descriptor of the method flat (search/method.h). */
 #pragma once
 
 #include "search/method.h"
