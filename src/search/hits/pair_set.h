@@ -1,15 +1,15 @@
 /* A set of pairs of rows with their distance, filled by several threads at once.
  *
- * A join that meets the same pair in many tables keeps the pair once. Memory grows with the number
- * of different pairs, or with a sieve, with the number of pairs that stay. */
+ * A join that finds the same pair in many tables keeps it once. Memory grows with the number of
+ * distinct pairs, or, with a sieve, with the number of pairs that stay. */
 #pragma once
 
 #include <pthread.h>
 
 #include "search/hits/hit_lists.h"
 
-/* With a sieve, a shard drops the refused pairs whenever PAIR_SHARD_BATCH new pairs have arrived,
- * or as many as it has kept. */
+/* With a sieve, a shard drops the rejected pairs whenever PAIR_SHARD_BATCH new pairs have arrived,
+ * or as many as it has kept if that is more. */
 enum { PAIR_SHARDS = 64, PAIR_BUFFER = 32, PAIR_SHARD_BATCH = 8192 };
 
 struct row_pair {
@@ -18,16 +18,16 @@ struct row_pair {
 
 struct pair_set {
     const struct match_sieve *sieve; /* NULL: all pairs stay */
-    size_t limit; /* more pairs (without a sieve) are COG_ERR_MEMORY; 0: as many as memory holds */
+    size_t limit; /* more pairs (without a sieve) are COG_ERR_MEMORY; 0: no limit */
     size_t count; /* atomic */
     struct pair_shard {
         pthread_mutex_t lock;
         struct row_pair *slots;       /* open addressing; a power of two of them */
-        size_t capacity, count, kept; /* kept: when it was sieved last */
+        size_t capacity, count, kept; /* kept: left by the last sieving */
     } shards[PAIR_SHARDS];
 };
 
-/* Pairs on their way from one thread into the set. Zero-initialise; flush at the end. */
+/* Buffers the pairs of one thread before they enter the set. Zero-initialise; flush at the end. */
 struct pair_buffer {
     struct row_pair pairs[PAIR_SHARDS][PAIR_BUFFER];
     unsigned counts[PAIR_SHARDS];

@@ -1,10 +1,10 @@
-/* The order of rows under a random permutation of their bits: what one table of the sliding window
- * algorithm needs (Ture et al. 2011, section 4.3).
+/* Sorts rows by their signatures under a random permutation of the bits, for one table of the
+ * sliding window algorithm (Ture et al. 2011, section 4.3).
  *
- * In go signatures, out come their rows in the order of the permuted signatures, ties by row. Only
- * the first 64 permuted bits are made for every row, as the sort key; rows with equal keys are
- * compared by the bits that follow, 64 at a time. Keys of several tables are gathered together,
- * because transposing 64 rows into 64-bit planes is most of the work. */
+ * In: signatures. Out: their rows in the order of the permuted signatures, ties by row. Only the
+ * first 64 permuted bits are computed for every row, as the sort key; rows with equal keys are
+ * compared by the following bits, 64 at a time. Keys of several tables are gathered together,
+ * because most of the work is transposing 64 rows into 64-bit planes. */
 #pragma once
 
 #include "hamming/hamming.h"
@@ -41,7 +41,7 @@ cog_status permuted_keys_gather(const struct row_space *space,
                                 const struct bit_permutation *permutations, size_t table_count,
                                 unsigned threads, struct key_array *tables, cog_error *error);
 
-/* Sorts a table of permuted_keys_gather. */
+/* Sorts a table filled by permuted_keys_gather. */
 cog_status permuted_keys_sort(const struct row_space *space,
                               const struct bit_permutation *permutation, unsigned threads,
                               struct key_array *table, cog_error *error);

@@ -1,6 +1,6 @@
 /* The scan of buckets (bucket_scan in bucket_table.h), compiled once per instruction set.
  *
- * A level passes `slots_near(bucket, filter, radius_bits)`: bit i of the result is set if the
+ * The level passes `slots_near(bucket, filter, radius_bits)`: bit i of the result is set if the
  * filter of slot i differs from `filter` in at most radius_bits bits. Bits of unused slots may be
  * anything. Everything is inlined, so the pointer costs nothing. */
 #pragma once

@@ -1,10 +1,10 @@
 /* A table of distinct short keys in buckets, addressed by the first header_bits bits of a key.
  *
- * In go sorted distinct keys; a search then passes bucket numbers and gets back the keys in those
- * buckets that are within a radius of its own. A bucket is one cache line for 64-bit keys and two
- * for 128-bit keys, up to three quarters larger if the number of keys fits that better, so a
- * look-up costs one access to memory. A bucket leaves out the header bits of its keys and packs the
- * rest; the table is no larger than the plain keys:
+ * In: sorted distinct keys. A search passes bucket numbers and gets the keys in those buckets that
+ * are within a radius of its own key. A bucket is one cache line for 64-bit keys and two for
+ * 128-bit keys, up to three quarters larger if that fits the number of keys better, so a look-up
+ * costs one memory access. A bucket omits the header bits of its keys and packs the rest; the table
+ * is no larger than the plain keys:
  *
  *     filters   32 bits per slot, the last bits of its key
  *     rests     the bits between header and filter, packed
@@ -15,7 +15,7 @@
  * in one word, then whole keys. The records of 64 buckets are adjacent. A skewed collection costs
  * longer scans, never more memory than its keys.
  *
- * The table owns its arrays unless they are mapped from a file (bucket_file.h). */
+ * The table owns its arrays unless they are mapped from a file (bucket_index.h). */
 #pragma once
 
 #include "search/keys/key_set.h"
@@ -28,7 +28,7 @@ enum {
     BUCKET_HEADER_BITS_MAX = 31
 };
 
-/* What a scan found in one bucket: slots whose filter is within the radius, and the flags. */
+/* The result of scanning one bucket: slots whose filter is within the radius, and the flags. */
 struct bucket_hit {
     uint32_t probe; /* its position among the probes */
     uint32_t bucket;
@@ -48,7 +48,7 @@ struct bucket_probes {
 };
 
 /* Buckets that will be read later. A scan prefetches one of them for each bucket it reads, so that
- * requests leave at the pace at which memory answers. */
+ * requests are issued at the rate at which memory answers. */
 struct bucket_ahead {
     const uint32_t *buckets;
     size_t count;
@@ -74,7 +74,7 @@ struct bucket_table {
     bucket_scan *scan;
 };
 
-/* The sizes that a table may have. */
+/* Limits on the size of a table. */
 struct bucket_limits {
     unsigned header_bits_min, header_bits_max;
     unsigned bytes_percent; /* of the plain keys; small tables and header_bits_min may exceed it */
@@ -108,7 +108,7 @@ static inline void bucket_prefetch(const struct bucket_table *table, size_t buck
         __builtin_prefetch(first + table->bucket_bytes - 1, 0, 2);
 }
 
-/* Prefetches what a scan of `scanned` buckets left of `ahead`. */
+/* Prefetches the rest of `ahead` after a scan of `scanned` buckets. */
 static inline void bucket_prefetch_rest(const struct bucket_table *table, struct bucket_ahead ahead,
                                         size_t scanned) {
     for (size_t i = scanned; i < ahead.count; i++)
@@ -130,8 +130,8 @@ static inline size_t bucket_scan_fetching(const struct bucket_table *table,
     return table->scan(table, probes, radius_bits, rest, hits);
 }
 
-/* Prefetches what bucket_hit_matches reads apart from the bucket: first the neighbour and the place
- * of the record, then, a little later, the record. */
+/* Prefetches what bucket_hit_matches reads in addition to the bucket: first the neighbour and the
+ * place of the record, then, a little later, the record. */
 static inline void bucket_hit_prefetch(const struct bucket_table *table,
                                        const struct bucket_hit *hit) {
     if (hit->flags & BUCKET_SPILLED)
@@ -157,8 +157,8 @@ struct bucket_match {
 enum { BUCKET_MATCHES_MAX = 16 /* per call of bucket_hit_matches */ };
 
 /* Writes the keys of a hit that are within the radius, from order `from` on, at most
- * BUCKET_MATCHES_MAX. Returns their number and sets *next to the order to go on with, 0 at the end.
- */
+ * BUCKET_MATCHES_MAX. Returns their number and sets *next to the order at which to continue, 0 at
+ * the end. */
 size_t bucket_hit_matches(const struct bucket_table *table, const struct bucket_hit *hit,
                           short_key query, unsigned radius_bits, uint32_t from,
                           struct bucket_match *matches, uint32_t *next);
@@ -172,7 +172,7 @@ static inline size_t bucket_rank(const struct bucket_table *table,
 /* The position of a key (0 in a table without ranks), or SIZE_MAX if the table does not have it. */
 size_t bucket_find(const struct bucket_table *table, short_key key);
 
-/* Every level finds the same. */
+/* All levels return the same hits. */
 bucket_scan bucket_scan_portable;
 bucket_scan bucket_scan_popcnt;
 bucket_scan bucket_scan_avx2;

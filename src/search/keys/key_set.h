@@ -3,9 +3,9 @@
  * short_key: a signature left-aligned in 128 bits, so that bit 0 of the signature is the highest
  * bit and a prefix is a shift. Arrays of keys hold one or two words per key, the higher word first.
  *
- * key_set: goes in a collection of short signatures, comes out its distinct keys in order and the
- * rows of each key. Equal signatures are stored and compared once. A build sorts the keys and needs
- * twice their memory while it runs. */
+ * key_set: the distinct keys of a collection in order, and the rows of each key. Equal signatures
+ * are stored and compared once. A build sorts the keys and needs twice their memory while it runs.
+ */
 #pragma once
 
 #include "hamming/hamming.h"
@@ -33,7 +33,7 @@ static inline short_key short_key_of_row(const struct signatures_view *view, siz
     return (short_key)__builtin_bswap64(word[0]) << 64 | __builtin_bswap64(word[1]);
 }
 
-/* Without the popcnt instruction the builtin is a function call; this code is not. */
+/* Without the popcnt instruction the builtin is a function call; this code avoids it. */
 static inline unsigned short_key_popcount(uint64_t x) {
 #if defined(__POPCNT__) || !defined(__x86_64__)
     return (unsigned)__builtin_popcountll(x);
@@ -67,8 +67,8 @@ static inline short_key short_key_mask(unsigned first, unsigned width) {
 cog_status short_key_check(const struct signatures_view *view, unsigned radius_bits,
                            cog_error *error);
 
-/* The rows of key i: entries[i] is the row, or, if its highest bit is set, a place in `groups` that
- * holds the number of rows and then the rows in rising order. */
+/* The rows of key i: entries[i] is the row, or, if its highest bit is set, a position in `groups`,
+ * where the number of rows and then the rows follow in ascending order. */
 struct key_rows {
     uint32_t *entries;
     uint32_t *groups;
@@ -105,7 +105,7 @@ static inline bool key_rows_are_sound(const struct key_rows *rows, size_t i) {
 
 cog_status key_set_build(struct key_set *set, const struct signatures_view *view, unsigned threads,
                          cog_error *error);
-/* From keys with rows, in the order of their rows. Takes over the array, also on failure. */
+/* From keys with rows, in row order. Takes over the array, also on failure. */
 cog_status key_set_from(struct key_set *set, struct key_array *keys, unsigned threads,
                         cog_error *error);
 /* Writes the keys of the view's rows to keys[first], keys[first + 1], ...; row numbers also start

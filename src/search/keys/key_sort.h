@@ -1,18 +1,18 @@
-/* Arrays of 64- or 128-bit keys, with or without the rows that they belong to, and their sort.
+/* Arrays of 64- or 128-bit keys, with or without their rows, and sorting.
  *
  * key_sort makes one radix pass on all threads, then recursive radix passes in cache; equal keys
- * keep their order. It needs the memory of the array a second time while it runs. key_partition is
- * one such pass by itself. Arrays are owned by the caller. */
+ * keep their order. It temporarily needs the memory of the array a second time. key_partition is
+ * one such pass. The caller owns the arrays. */
 #pragma once
 
 #include "base/error.h"
 
-/* Parallel arrays, on large pages if they are large. */
+/* Parallel arrays, on huge pages if they are large. */
 struct key_array {
     uint64_t *keys; /* words * count */
     uint32_t *rows; /* NULL: keys alone */
     size_t count;
-    unsigned words; /* per key: 1 or 2; 0 if there are rows alone */
+    unsigned words; /* per key: 1 or 2; 0 if there are only rows */
 };
 
 cog_status key_array_init(struct key_array *array, size_t count, unsigned words, bool with_rows,
@@ -31,7 +31,7 @@ cog_status key_partition(const struct key_array *to, const struct key_array *fro
 
 cog_status key_sort(struct key_array *array, unsigned threads, cog_error *error);
 
-/* Sorts rows by the rising keys that `key` gives them; rows of equal keys keep their order. */
+/* Sorts rows by ascending key, as computed by `key`; rows with equal keys keep their order. */
 cog_status rows_sort(uint32_t *rows, size_t count,
                      uint64_t (*key)(const void *context, uint32_t row), const void *context,
                      unsigned threads, cog_error *error);

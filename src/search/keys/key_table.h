@@ -1,9 +1,7 @@
-/* A table of rows by key, for keys of up to 64 bits.
- *
- * In go keys with rows, out come the rows of a key in the order in which they came. The table holds
- * the rows sorted by key and a directory of the keys' first bits, with about one entry per cell. If
- * the directory spans the whole key, the keys are not kept. A look-up costs two accesses to memory.
- */
+/* A table of rows by key, for keys of up to 64 bits. In: keys with rows. Out: the rows of a key, in
+ * insertion order. The table holds the rows sorted by key and a directory of the keys' first bits,
+ * with about one entry per cell. If the directory spans the whole key, the keys are not kept. A
+ * look-up costs two memory accesses. */
 #pragma once
 
 #include "base/memory.h"
@@ -11,7 +9,7 @@
 
 /* Zero-initialise; key_table_free releases. */
 struct key_table {
-    struct key_array entries; /* sorted by key, equal keys as they came; keys may be NULL */
+    struct key_array entries; /* sorted by key, equal keys in insertion order; keys may be NULL */
     uint32_t *starts;         /* of each value of the first directory_bits bits, and the end */
     unsigned directory_bits;
 };
@@ -29,7 +27,7 @@ size_t key_table_bytes(const struct key_table *table);
 /* The same for a table of `count` entries that is not built yet. */
 size_t key_table_bytes_of(size_t count, unsigned key_bits);
 
-/* The first place in [begin, end) whose key is at least `key`. */
+/* The first position in [begin, end) whose key is at least `key`. */
 static inline size_t key_table_place(const struct key_table *table, size_t begin, size_t end,
                                      uint64_t key) {
     size_t place;
