@@ -1,5 +1,5 @@
-/* The loops of struct flip_kernels, written once, compiled for each instruction set: the compiler
- * vectorises them. */
+/* The loops of struct flip_kernels, written once and compiled for each instruction set; the
+ * compiler vectorises them. */
 #pragma once
 
 #include <math.h>
@@ -22,7 +22,7 @@ static void fill_costs(const double *restrict probabilities, size_t count,
             (int32_t)probe_penalty(probabilities[i]) - (int32_t)probe_penalty(1 - probabilities[i]);
 }
 
-/* Of the second half's sets, those below this number may join a set of `flips`. */
+/* Sets of the second half below this number may be combined with a set of `flips`. */
 static inline uint32_t flips_below(uint32_t flips) {
     return (FLIPS_MAX + 1 - (flips >> FLIP_COUNT_SHIFT)) << FLIP_COUNT_SHIFT;
 }
@@ -38,7 +38,7 @@ static size_t count_within(const int32_t *costs, size_t count, int32_t bound) {
     return within;
 }
 
-/* Also if there is no better one. */
+/* The portable version, for levels without a better one. */
 void collect_flips(struct flip_keys *keys, const struct flip_sets *first,
                    const struct flip_sets *second, struct lsh_key own, unsigned half_bits,
                    int32_t bound);

@@ -1,6 +1,6 @@
-/* The keys of many rows, for programs that put them into tables of their own. In: signatures, and
- * margins where flips need them. Out: a list of keys, row by row, table by table within the own
- * keys. All threads work; the list does not depend on their number. 24 bytes per key. */
+/* Computes the keys of many rows, for programs that keep tables of their own. In: signatures, and
+ * margins if flips need them. Out: a list of keys sorted by row, own keys first by table. Uses all
+ * threads; the list does not depend on their number. 24 bytes per key. */
 #pragma once
 
 #include "search/lsh/lsh_tables.h"
@@ -10,7 +10,7 @@ struct row_key {
     uint64_t key;
 };
 
-/* Rows whose term_counts are 0 have no keys; NULL: all have some. free() *keys, also after an
+/* Rows whose term_counts are 0 have no keys; NULL: all rows have keys. free() *keys, also after an
  * error. */
 cog_status lsh_keys_of_rows(const struct method_rows *rows, const uint32_t *term_counts,
                             const struct lsh_options *options, bool flipped, unsigned threads,

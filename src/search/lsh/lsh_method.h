@@ -14,7 +14,7 @@ enum lsh_knob {
 };
 extern const struct search_method lsh_method;
 
-/* The radius of candidates misses next to no true pair. */
+/* The radius for candidates misses almost no true pair. */
 #define LSH_RADIUS_RECALL 0.9999
-/* The knobs of a join as options; 0 for what is not given. */
+/* The knobs of a join as options; 0 if not given. */
 struct lsh_options lsh_options_of(const struct method_join *join);

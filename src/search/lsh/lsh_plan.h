@@ -10,7 +10,7 @@
 
 /* The probability that two rows share a key in at least one table, without flips, if each of their
  * bits agrees with probability `agreement`. Takes into account that tables share half-keys. For an
- * agreement of 1/2 it is the share of all rows that a query meets. */
+ * agreement of 1/2 it is the share of all rows that become candidates of a query. */
 double lsh_recall_plain(double agreement, unsigned key_bits, unsigned tables);
 
 /* The pairs to be found: their cosines, at which pairs with normal margins are drawn; or, if known,
@@ -20,12 +20,12 @@ double lsh_recall_plain(double agreement, unsigned key_bits, unsigned tables);
 struct lsh_targets {
     const double *cosines;
     size_t count;
-    const struct method_rows *known; /* two, the i-th rows of which are the i-th target; or NULL */
+    const struct method_rows *known; /* two; row i of both is target i; or NULL */
 };
 
-/* The same with flips: keys `samples` pairs of rows as the join does, spread over the targets, or
- * all targets if their rows are known. Inside one collection either row may find the other. The
- * result is the same for any number of threads. */
+/* The same with flips: computes the keys of `samples` pairs of rows as the join does, spread over
+ * the targets, or of all targets if their rows are known. Inside one collection, either row may
+ * find the other. The result is the same for any number of threads. */
 enum lsh_join_kind { LSH_JOIN_CROSS, LSH_JOIN_SELF };
 cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join_kind kind,
                                 const struct lsh_targets *targets, size_t samples, unsigned threads,
@@ -34,10 +34,10 @@ cog_status lsh_recall_simulated(const struct lsh_options *options, enum lsh_join
 /* Candidates per query among `rows` unrelated rows. */
 double lsh_comparisons(const struct lsh_options *options, size_t rows);
 
-/* Settings for a wanted recall of the targets (if no others are known, one at the threshold): K
- * follows from the number of rows, then L and F are those with the fewest comparisons. Flips need
- * margins. If `bits` are too few for the recall, keys get shorter. Given settings stay; if they put
- * the recall out of reach, the plan comes as near as it can. *recall is the expected one. */
+/* Chooses settings for a wanted recall of the targets (if none are known, one at the threshold): K
+ * follows from the number of rows, then L and F minimise the comparisons. Flips need margins. If
+ * `bits` is too small for the recall, keys get shorter. Given settings stay; if they put the recall
+ * out of reach, the plan comes as near as it can. *recall is the expected recall. */
 struct lsh_demand {
     enum lsh_join_kind kind;
     size_t rows;
@@ -46,16 +46,16 @@ struct lsh_demand {
     bool have_margins;
     double recall;
     struct lsh_targets targets;
-    struct lsh_options given; /* of key_bits, tables and flips, what is 0 is chosen */
+    struct lsh_options given; /* key_bits, tables and flips are chosen if 0 */
 };
 cog_status lsh_plan(const struct lsh_demand *demand, struct lsh_options *options, double *recall,
                     cog_error *error);
-/* COG_ERR_USAGE if the given options are impossible whatever is chosen for the rest. Looks at the
- * bits, margins and options of the demand only. */
+/* COG_ERR_USAGE if the given options are impossible whatever is chosen for the rest. Uses only the
+ * bits, margins and options of the demand. */
 cog_status lsh_plan_check(const struct lsh_demand *demand, cog_error *error);
 
-/* Minhash: two sets at this similarity agree in all values of at least one band. Values of v bits
- * agree by chance in one of 2^v. */
+/* Minhash: the probability that two sets of this similarity agree in all values of at least one
+ * band. Values of v bits agree by chance with probability 2^-v. */
 double band_recall(double similarity, unsigned value_bits, unsigned band_values, unsigned bands);
 /* Bands and values per band for a wanted recall at the threshold, with the fewest candidates below
  * it. If no choice reaches the recall, takes the most bands possible. Given values (not 0) stay.

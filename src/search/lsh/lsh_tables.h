@@ -25,7 +25,7 @@ cog_status lsh_tables_build(struct lsh_tables *tables, const struct method_rows 
                             const struct lsh_options *options, unsigned threads, cog_error *error);
 void lsh_tables_free(struct lsh_tables *tables);
 size_t lsh_tables_bytes(const struct lsh_tables *tables);
-/* The most that building them takes. */
+/* Peak memory of building the tables. */
 uint64_t lsh_tables_memory_bytes(const struct lsh_options *options, size_t rows, unsigned threads);
 
 /* One thread's probing. Free with lsh_probing_free. */
@@ -34,8 +34,8 @@ struct lsh_probing {
     struct lsh_keyer keyer;
     struct lsh_key *keys;
     struct key_range *buckets; /* of the keys */
-    uint64_t *seen;       /* a bit for each row that the query has met; all 0 between queries */
-    uint32_t *candidates; /* of the last query, as they were met */
+    uint64_t *seen; /* a bit per row, set if it is a candidate already; all 0 between queries */
+    uint32_t *candidates; /* of the last query, in the order found */
     size_t candidate_count, candidate_capacity;
     uint64_t entries; /* of all buckets visited so far, repetitions included */
 };

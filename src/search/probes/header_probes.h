@@ -1,10 +1,10 @@
-/* The buckets that a query of psm visits: its header with every set of bits flipped whose penalty
- * lies in a range.
+/* The buckets that a psm query visits: its header with every set of bits flipped whose penalty lies
+ * in a range.
  *
- * In go the margins of the header's bits, out come bucket numbers: the sets of probes_between
- * (probes.h) with the learned volatility, in one call. A call costs a fraction of one access to
- * memory, so there is a copy of the enumeration in AVX-512 that extends a set by up to 16 bits in
- * one instruction; bench_short prints what it saves ("header probes"). */
+ * In: the margins of the header's bits. Out: bucket numbers, for the sets of probes_between
+ * (probes.h) with the learned volatility, in one call. A call costs a fraction of a memory access,
+ * so an AVX-512 version of the enumeration extends a set by up to 16 bits per instruction;
+ * bench_short prints what it saves ("header probes"). */
 #pragma once
 
 #include "search/probes/volatility.h"
@@ -13,8 +13,8 @@ enum { HEADER_PROBES_SLACK = 16 /* values written after the last bucket */ };
 
 struct header_probes;
 
-/* Writes at most `capacity` buckets, and up to HEADER_PROBES_SLACK values behind them; returns the
- * number of buckets. Every level writes the same in the same order. */
+/* Writes at most `capacity` buckets, and up to HEADER_PROBES_SLACK values after them; returns the
+ * number of buckets. Every level writes the same buckets in the same order. */
 typedef size_t header_probes_fill(const struct header_probes *probes, const float *margins,
                                   uint32_t header, uint32_t *buckets, size_t capacity);
 
@@ -23,7 +23,7 @@ struct header_probes {
     unsigned header_bits;                /* at most 31 */
     unsigned flips_max;
     uint32_t from, bound; /* penalties of sets, both inclusive */
-    unsigned cells;       /* of the volatility whose penalties are within the bound */
+    unsigned cells;       /* cells of the volatility whose penalties are within the bound */
     header_probes_fill *fill;
 };
 
