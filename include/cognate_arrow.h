@@ -1,22 +1,22 @@
 /* Arrow: how documents and results travel between Cognate and other libraries.
  *
- * Documents come from Arrow streams, and results go to Arrow streams, by the Arrow C data interface
- * and the Arrow C stream interface: these three structs are their whole ABI, and the guards are
- * theirs.
+ * Documents are read from Arrow streams and results are returned as Arrow streams, by the Arrow C
+ * data interface and the Arrow C stream interface. The three structs below are the whole ABI of
+ * these interfaces, with their standard include guards.
  *
- * In: cog_documents_from_arrow takes columns of type string, large_string or string_view, or their
- * binary forms, plain or encoded by a dictionary; a column without a type has nulls only. The
- * stream is a struct with a column of texts (options->text_field, "text" by default; a struct of
- * one column needs not have that name) and perhaps columns of ids (id_field; texts or integers) and
- * of languages (lang_field), or it is texts alone. The call reads the stream to its end and
- * releases it, also if it fails; the arrays are kept, and released by cog_documents_close. Texts
- * are not copied. Rows whose text is null are skipped. cog_dedup may keep documents by the values
- * of another column (keep_field): texts, numbers, dates, times. options may be NULL.
+ * Input: cog_documents_from_arrow reads a struct with a column of texts (options->text_field,
+ * "text" by default; a single column may have any name), optionally a column of ids (id_field;
+ * texts or integers) and of languages (lang_field), or an array of texts alone. Texts are string,
+ * large_string or string_view, or the binary forms of these, plain or dictionary-encoded; a column
+ * of type null has only nulls. The call reads the stream to its end and releases it, also if it
+ * fails. The arrays are kept and released by cog_documents_close; texts are not copied. Rows whose
+ * text is null are skipped. cog_dedup may keep documents by the values of another column
+ * (keep_field): texts, numbers, dates, times. `options` may be NULL.
  *
- * Out: cog_..._to_arrow fills *stream, which the caller releases. It has one array, a copy: the
- * result may be freed at once. Rows in these streams are positions in the input, from 0 on, where
- * skipped records count, while the getters of results number the documents that were read;
- * cog_..._position converts. */
+ * Output: cog_..._to_arrow fills *stream, which the caller releases. The stream has one array, a
+ * copy, so the result may be freed at once. Rows in these streams are positions in the input, from
+ * 0, skipped records included. Getters of results number only the documents that were read;
+ * cog_..._position converts their rows to positions. */
 #ifndef COGNATE_ARROW_H
 #define COGNATE_ARROW_H
 
