@@ -129,7 +129,7 @@ static bool choose_values(const struct arguments *arguments, cog_signature_optio
         return true;
     signature->bits = signature->value_bits * VALUES;
     return !has_knob(arguments, "flip-mode") ||
-           usage_error(arguments, "--flip-mode is about single bits: give --value-bits 1, or leave "
+           usage_error(arguments, "--flip-mode needs single bits: give --value-bits 1, or leave "
                                   "it out");
 }
 
@@ -145,7 +145,7 @@ bool take_pairs_options(const struct arguments *arguments, cog_pairs_options *op
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
     if (options->measure != COG_MEASURE_COSINE &&
         !refuse_options(arguments, weight_options,
-                        "weighs terms, and Jaccard and containment count them; give --measure "
+                        "weights terms, which Jaccard and containment do not; use --measure "
                         "cosine"))
         return false;
     return take_knobs(arguments, COG_KNOB_PAIRS, &options->knobs) &&
@@ -194,7 +194,7 @@ bool check_lexicon_options(const struct arguments *arguments) {
         OPTION_STOP_WORDS, OPTION_WEIGHTING, OPTION_MIN_FREQUENCY, OPTION_COUNT};
     if (has_option(arguments, OPTION_LEXICON))
         return refuse_options(arguments, others,
-                              "says what terms are, and the lexicon decides that");
+                              "conflicts with --lexicon: the lexicon defines the terms");
     return check_projection_options(arguments);
 }
 

@@ -1,13 +1,13 @@
-/* What a command is, and what all commands share: options become the library's structs, the job
- * runs with progress and Ctrl-C, and at the end come notices, statistics, messages and the exit
- * code. */
+/* What a command is, and what all commands share: options are converted to the library's structs,
+ * the job runs with progress and Ctrl-C, and at the end notices, statistics and messages are
+ * printed and the exit code is set. */
 #pragma once
 
 #include <stdio.h>
 
 #include "options.h"
 
-/* Calls only while status is COG_OK. */
+/* Makes the call only if status is COG_OK. */
 #define THEN(status, call) ((status) = (status) == COG_OK ? (call) : (status))
 
 /* Prints what is wrong; COG_ERR_USAGE. */
@@ -20,7 +20,7 @@ enum exit_code {
     EXIT_RESOURCES = 3,
 };
 
-/* A command that runs: what was given, and what the job fills. */
+/* A command that runs: its arguments, and what the job fills. */
 struct session {
     const struct arguments *arguments;
     cog_run_options run;
@@ -40,13 +40,13 @@ struct command {
     const char *examples;    /* two or more command lines */
     const option_set *sets;  /* ends with NULL */
     option_set usual;        /* options that the short help adds to what every command shows */
-    const struct option_text *texts;   /* helps; ends with a text of NULL; may be NULL */
+    const struct option_text *texts;   /* help texts; ends with a text of NULL; may be NULL */
     const struct option_text *choices; /* the same for choices */
     const char *methods;               /* choices of --method, separated by '|' */
     unsigned knobs;                    /* COG_KNOB_*: which knobs of these methods are options */
-    const char *without;               /* but not these, separated by '|' */
+    const char *without;               /* knobs that are not options here, separated by '|' */
     const char *see;                   /* names of related commands, separated by spaces */
-    /* COG_ERR_USAGE with an empty message: what is wrong has been printed. */
+    /* COG_ERR_USAGE with an empty message: the error has been printed already. */
     cog_status (*run)(struct session *session);
     void (*summarize)(const struct session *session); /* unless --quiet; may be NULL */
     const struct command *actions; /* ends with a name of NULL; NULL if there are none */
@@ -67,22 +67,22 @@ bool take_input_options(const struct arguments *arguments, cog_input_options *op
 bool take_term_options(const struct arguments *arguments, cog_term_options *options);
 bool take_weight_options(const struct arguments *arguments, cog_weight_options *options);
 bool take_signature_options(const struct arguments *arguments, cog_signature_options *options);
-/* Kind, terms and weights of the kind, then what was given for each. */
+/* Sets the kind, its usual terms and weights, then the given options. */
 bool take_sign_options(const struct arguments *arguments, cog_signature_kind otherwise,
                        cog_sign_options *options);
-/* Fills options, whose measure and usual values are set, with what was given. */
+/* Overwrites `options`, which hold the measure and its usual values, with the given ones. */
 bool take_pairs_options(const struct arguments *arguments, cog_pairs_options *options);
-/* Everything but the index's own method. */
+/* All options except the method of the index. */
 bool take_index_options(const struct arguments *arguments, cog_index_options *options);
-/* Refuses options that decide signatures and are not those of the index. */
+/* Refuses options of signatures that differ from those of the index. */
 cog_status expect_sign_options(const struct arguments *arguments, const cog_index *index,
                                cog_error *error);
 bool take_search_options(const struct arguments *arguments, cog_search_options *options);
-/* With --lexicon, documents are projected by it; *lexicon is then to be freed behind them. */
+/* With --lexicon, projects the documents by it; free *lexicon after the documents. */
 cog_status project_documents(struct session *session, cog_documents *documents,
                              cog_lexicon **lexicon);
 bool take_projection_options(const struct arguments *arguments, cog_projection_options *options);
-/* Whether what was given agrees with --lexicon, or with its absence. */
+/* Whether the given options agree with --lexicon, or with its absence. */
 bool check_lexicon_options(const struct arguments *arguments);
 /* --output, or "-". */
 const char *output_path(const struct arguments *arguments);
@@ -92,10 +92,10 @@ cog_status open_side(const struct arguments *arguments, enum option_id id, enum 
                      const cog_input_options *input, cog_documents **documents, cog_error *error);
 /* "known 10 links 9 precision ..." */
 void print_link_scores(const cog_link_scores *scores, FILE *stream);
-/* Opens the value of --against: the index if it is one, else documents. */
+/* Opens the value of --against: an index if it is one, otherwise documents. */
 cog_status open_reference(struct session *session, const cog_input_options *input,
                           cog_documents **documents, cog_index **index);
-/* Writes the pairs where the options say, and frees them; with a status, only frees them. */
+/* Writes the pairs to the output and frees them; after an error only frees them. */
 cog_status write_pairs(struct session *session, cog_status status, cog_pairs *pairs);
 /* "1 document", "2 documents". */
 void print_count(double count, const char *noun, FILE *stream);

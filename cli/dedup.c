@@ -13,7 +13,7 @@ static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_MEMORY, OPTIO
 static const struct option_text texts[] = {
     {OPTION_OUTPUT, "kept records: one file, or a folder of files as read"},
     {OPTION_FORMAT, "format of --clusters and --removed (default: tsv)"},
-    {OPTION_AGAINST, "remove what stands in these inputs, or in this index"},
+    {OPTION_AGAINST, "remove near-duplicates of these inputs, or of an index"},
     {OPTION_MEASURE, "of word 3-grams (default: jaccard), or cosine of words"},
     {OPTION_SIGNATURE, "kind that methods of signatures use (default: minhash; cosine: rp)"},
     {OPTION_COUNT, NULL}};
@@ -131,25 +131,25 @@ static void summarize(const struct session *session) {
 const struct command command_dedup = {
     .name = "dedup",
     .synopsis = "IN... -o OUT [OPTIONS]",
-    .summary = "remove near-duplicates, write the rest in the input's format",
+    .summary = "remove near-duplicates; write the rest in the input's format",
     .description =
         "Keeps one document of each cluster of near-duplicates and writes the kept records byte "
         "for byte, in input order.\n\n"
         "Two documents are near-duplicates if the Jaccard coefficient of their sets of word "
         "3-grams is at or above the threshold; it is computed exactly. The longest document of a "
-        "cluster is kept unless --keep says otherwise. Containment is the share of the smaller "
-        "document's 3-grams that the larger one has; only the smaller of two is removed.\n\n"
-        "If OUT is a folder, or ends in /, it receives one file per input file, of the same "
-        "relative "
-        "name, format and compression; files of these names must not exist yet. If each input file "
-        "is a document (txt), OUT is always a folder and receives the kept files.\n\n"
-        "Documents are taken in the order of --keep: one that is near none of those kept so far is "
-        "kept, any other goes for the first kept one that it is near. --grouping connected follows "
-        "chains of near-duplicates instead.\n\n"
-        "With --against, documents go that are near one of the reference collection, and the input "
-        "is not compared with itself. The reference collection may be an index, built with the "
-        "same "
-        "--measure: each document of the input is then looked up there.",
+        "cluster is kept, or the one chosen by --keep. Containment is the share of the smaller "
+        "document's 3-grams that the larger one has; of two documents, only the smaller can be "
+        "removed.\n\n"
+        "If OUT is a folder, or ends in /, it receives one file per input file, with the same "
+        "relative name, format and compression; these files must not exist yet. If each input "
+        "file is one document (txt), OUT is always a folder and receives the kept files.\n\n"
+        "Documents are considered in the order of --keep. A document that is near no kept "
+        "document is kept; any other is removed, and the first kept document that it is near "
+        "stands for it. --grouping connected follows chains of near-duplicates instead.\n\n"
+        "--against removes documents that are near a document of the reference collection; "
+        "documents of the input are then not compared with each other. The reference collection "
+        "may be an index, built with the same --measure: each document of the input is then "
+        "looked up there.",
     .examples = "cognate dedup crawl.jsonl.gz -o kept.jsonl.gz\n"
                 "cognate dedup crawl/ -o kept/ --threshold 0.9 --report report.html",
     .sets = sets,

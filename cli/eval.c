@@ -202,7 +202,7 @@ static const struct option_text signature_texts[] = {
     {OPTION_COUNT, NULL}};
 static const struct option_text neighbour_texts[] = {
     {OPTION_NEIGHBOURS, "number of neighbours per query that count (default: 10)"},
-    {OPTION_BITS, "files: distance that a missing place counts as (default: 1024)"},
+    {OPTION_BITS, "files: distance that a missing neighbour counts as (default: 1024)"},
     {OPTION_METHOD, "method to measure (default: auto)"},
     {OPTION_COUNT, NULL}};
 static const struct command actions[] = {
@@ -212,10 +212,10 @@ static const struct command actions[] = {
      .description =
          "Prints the mean absolute error of the cosine that signatures estimate, over all pairs "
          "of a sample of documents.\n\n"
-         "Columns: the error of all pairs, of pairs above 0.1 and of pairs above 0.2; what "
-         "theory expects of random signs; the ratio of the two; and the milliseconds to sign a "
-         "document. Minhash, which estimates a Jaccard coefficient, is compared with the cosine "
-         "of the same sets, as in the paper's table.",
+         "Columns: the error of all pairs, of pairs above 0.1 and of pairs above 0.2; the error "
+         "that theory expects of random signs; the ratio of the two; and the milliseconds to sign "
+         "one document. Minhash, which estimates a Jaccard coefficient, is compared with the "
+         "cosine of the same sets, as in the table of Ture et al. 2011.",
      .examples = "cognate eval signatures pages.jsonl\n"
                  "cognate eval signatures pages.jsonl --signature simhash --bits 128",
      .sets = signature_sets,
@@ -228,8 +228,8 @@ static const struct command actions[] = {
      .description =
          "Prints recall@k and the cumulative distance ratio CDR@k of two files that cognate "
          "search wrote, or of a method compared with the exhaustive answer.\n\n"
-         "Ties count the same whichever of them is found. In files, a missing place counts as a "
-         "distance of --bits.",
+         "Of neighbours at equal distance, any counts as found. In files, a missing neighbour "
+         "counts as one at a distance of --bits.",
      .examples = "cognate eval neighbours found.tsv truth.tsv -k 5\n"
                  "cognate eval neighbours s.index queries.npy --method slices",
      .sets = neighbour_sets,
@@ -241,15 +241,15 @@ static const struct command actions[] = {
      .synopsis = "FOUND.tsv --gold GOLD.tsv [OPTIONS]",
      .summary = "links across languages compared with known ones",
      .description =
-         "Prints precision and recall of the links that cognate link wrote, compared with known "
-         "ones (two ids per line); recall@1, the share of sources whose best link is a known "
-         "one; and the recall of the best links of which 99% are right.\n\n"
-         "Known links of Wikipedia are in its table langlinks.sql.gz, by numbers of pages: "
-         "--from-pages and --to-pages are the dumps of both languages, which name these pages and "
-         "the redirects.\n\n"
-         "--calibration compares the probabilities of the links with the share that is right, in "
-         "bins; --curve has precision and recall of the links above each probability. Both write "
-         "CSV, or a picture if the name ends in .svg.",
+         "Compares the links that cognate link wrote with known ones (two ids per line). Prints "
+         "precision and recall; recall@1, the share of sources whose best link is a known one; "
+         "and the recall of the longest list of best links of which 99% are right.\n\n"
+         "For Wikipedia, --gold takes its table langlinks.sql.gz, which names pages by number; "
+         "--from-pages and --to-pages are then the dumps of both languages, which have the titles "
+         "and the redirects.\n\n"
+         "--calibration compares the stated probabilities with the share of right links, in bins; "
+         "--curve lists precision and recall of the links above each probability. Both write CSV, "
+         "or a picture if the name ends in .svg.",
      .examples = "cognate eval links links.tsv --gold known.tsv\n"
                  "cognate eval links links.tsv --gold known.tsv --calibration bins.csv\n"
                  "cognate eval links links.tsv --gold known.tsv --curve curve.svg",

@@ -8,13 +8,12 @@ static const enum option_id own_options[] = {OPTION_FROM, OPTION_TO, OPTION_MEAS
 static const option_set sets[] = {own_options,   projection_options, term_options, weight_options,
                                   input_options, run_options,        NULL};
 static const struct option_text texts[] = {
-    {OPTION_FROM, "collection of A, and of B without --to; inputs that follow belong to it"},
-    {OPTION_TO, "collection of B; inputs that follow belong to it"},
+    {OPTION_FROM, "collection of A, and of B if there is no --to; takes all inputs that follow"},
+    {OPTION_TO, "collection of B; takes all inputs that follow"},
     {OPTION_MEASURE,
-     "cosine of weighted words (default), or word 3-grams as in dedup: Jaccard, or containment, "
-     "the share of the smaller document"},
+     "cosine of weighted words (default), or Jaccard or containment of word 3-grams, as in dedup"},
     {OPTION_FORMAT,
-     "jaccard, containment: the passages as a table, or all as JSON (default: text)"},
+     "jaccard, containment: tsv lists the passages, jsonl has everything (default: text)"},
     {OPTION_COUNT, NULL}};
 
 static const struct option_text choices[] = {{OPTION_FORMAT, "tsv|jsonl"}, {OPTION_COUNT, NULL}};
@@ -56,12 +55,12 @@ static bool take_measure(const struct arguments *arguments, struct explain_argum
     taken->sign = usual.sign;
     if (taken->measure == COG_MEASURE_COSINE)
         return refuse_options(arguments, formats,
-                              "is that of shared passages, and the cosine has words; give "
+                              "applies to shared passages, not to the words of a cosine; give "
                               "--measure jaccard or containment");
     return refuse_options(arguments, across,
-                          "compares words of two languages, by their cosine only") &&
+                          "compares two languages, which works by cosine only") &&
            refuse_options(arguments, weight_options,
-                          "weighs terms, and Jaccard and containment count them; give --measure "
+                          "weights terms, which Jaccard and containment do not; use --measure "
                           "cosine");
 }
 
@@ -198,14 +197,15 @@ const struct command command_explain = {
         "Prints which word of document A matched which word of document B, and its share of the "
         "cosine, largest shares first.\n\n"
         "A and B are ids of documents in the collections --from and --to (or both in --from, "
-        "inside one language), whose statistics weigh the words; without collections they are "
-        "files of one document each. With a lexicon A and B are of its two languages, and the "
-        "probability is that of the translation. The exit status is 1 if no word matches.\n\n"
-        "With --measure jaccard or containment, prints what dedup compares: both similarities, the "
-        "share of each document's word 3-grams that the other one has, the passages that both "
-        "have (runs of shared 3-grams, the longest first, with their bytes in both texts), and "
-        "both texts with these passages marked, in colour or by [[ ]]. The exit status is 1 if "
-        "nothing is shared.",
+        "within one language), whose statistics weigh the words. Without collections they are "
+        "files of one document each. With a lexicon, A is in its source language, B in its target "
+        "language, and the probability is that of the translation. The exit status is 1 if no "
+        "word matches.\n\n"
+        "With --measure jaccard or containment, prints what dedup compares: both similarities, "
+        "the share of each document's word 3-grams that the other one has, the passages that both "
+        "have (runs of shared 3-grams, longest first, with their byte ranges), and both texts "
+        "with these passages marked, in colour or by [[ ]]. The exit status is 1 if nothing is "
+        "shared.",
     .examples = "cognate explain a.txt b.txt\n"
                 "cognate explain a.txt b.txt --measure containment\n"
                 "cognate explain id7 id9 --from pages.jsonl --measure jaccard --format jsonl\n"

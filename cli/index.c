@@ -21,7 +21,7 @@ static bool check_words(const struct arguments *arguments, const char *needs) {
     if (needs && arguments->word_count < 3)
         return usage_error(arguments, "no %s", needs);
     return needs || arguments->word_count == 2 ||
-           usage_error(arguments, "takes an index and nothing more");
+           usage_error(arguments, "takes one index and no other arguments");
 }
 
 /* Documents, or signatures if the input is one .npy file. */
@@ -124,7 +124,7 @@ static void summarize_addition(const struct session *session) {
     print_count(cog_report_number(report, "added"), "row", stderr);
     fputs(" added", stderr);
     if (replaced > 0)
-        fprintf(stderr, ", %.0f of them in place of older ones", replaced);
+        fprintf(stderr, ", %.0f of them replacing older ones", replaced);
     if (matched > 0)
         fprintf(stderr, ", %.0f left out as near-duplicates", matched);
     if (known > 0)
@@ -232,7 +232,7 @@ static cog_status compact(struct session *session) {
 static cog_status check_index(struct session *session, cog_index *index) {
     cog_status status = cog_index_check(index, &session->error);
     if (status == COG_OK && !has_option(session->arguments, OPTION_QUIET))
-        printf("%s: everything was read, nothing is damaged\n", folder(session));
+        printf("%s: all files read, no damage found\n", folder(session));
     return status;
 }
 
@@ -375,7 +375,7 @@ static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_BITS, OPTION_
 static const enum option_id build_usual[] = {OPTION_INPUT_FORMAT, OPTION_LANG, OPTION_COUNT};
 static const struct option_text build_texts[] = {
     {OPTION_MEASURE, "of words (default: cosine), or of sets as in dedup"},
-    {OPTION_NO_VECTORS, "leave vectors out: similarities are then estimates"},
+    {OPTION_NO_VECTORS, "keep no vectors: similarities are then estimates"},
     {OPTION_METHOD, "what the index holds for searching (default: auto)"},
     {OPTION_RADIUS, "psm, bphs: greatest radius of searches (default: 3)"},
     {OPTION_QUERY_MARGINS, "psm: margins of the signatures (float32 .npy; older name: --weights)"},
@@ -389,13 +389,13 @@ static const struct command actions[] = {
      .summary = "index documents, or the signatures of a .npy file, in a new folder",
      .description =
          "Indexes documents, or the signatures of a .npy file, in a new or empty folder.\n\n"
-         "With --lexicon, documents of its source language are projected into the other one, which "
-         "is that of the index, and the index remembers the lexicon. Documents that name the other "
-         "language as theirs are taken as they are. Documents of further languages are added with "
-         "their own lexicons.\n\n"
-         "With --measure jaccard or containment, documents are the sets of their word 3-grams, as "
-         "in dedup, and searches are exact: what dedup takes for near-duplicates is what a search "
-         "with the same --threshold finds.",
+         "With --lexicon, documents of its source language are projected into its target "
+         "language, the language of the index, and the index records the lexicon. Documents that "
+         "name the target language are indexed as they are. Documents of further languages can be "
+         "added with their own lexicons.\n\n"
+         "With --measure jaccard or containment, documents are kept as sets of word 3-grams, as "
+         "in dedup, and searches are exact: a search finds the near-duplicates that dedup finds "
+         "at the same --threshold.",
      .examples = "cognate index build pages.index pages.jsonl.gz\n"
                  "cognate index build s.index signatures.npy --method bphs --radius 3",
      .sets = build_sets,
@@ -409,17 +409,15 @@ static const struct command actions[] = {
      .synopsis = "INDEX IN... [OPTIONS]",
      .summary = "add documents or signatures",
      .description =
-         "Adds documents or signatures. The statistics by which words are weighed grow with the "
-         "documents, so that similarities are those of an index that is built of all of them. "
-         "Documents whose ids the index has are bad records; with --upsert they take the place of "
-         "those. With --unless-similar, documents that have a near-duplicate in the index, or "
-         "before "
-         "them in the input, are left out, and their matches are printed. Up to 1,024 documents go "
-         "to the log of the index, which becomes a segment when it "
-         "has "
-         "4,096; larger batches are a segment at once. Small segments are merged as they come. "
-         "Terms and signatures are made as in "
-         "the build; options that would make others are refused.",
+         "Adds documents or signatures. The statistics that weigh words grow with the documents, "
+         "so similarities are those of an index built from all of them. Documents whose id exists "
+         "already are skipped as bad records, or replace the old ones with --upsert. With "
+         "--unless-similar, documents that have a near-duplicate in the index, or earlier in the "
+         "input, are left out, and their matches are printed.\n\n"
+         "Up to 1,024 documents are written to the log of the index, which becomes a segment when "
+         "it has 4,096; larger batches become a segment at once. Small segments are merged over "
+         "time. Terms and signatures are made as in the build; options that would change them are "
+         "refused.",
      .examples = "cognate index add pages.index new.jsonl\n"
                  "cognate index add en.index fr.jsonl --lexicon fr-en.lex\n"
                  "zcat new.jsonl.gz | cognate index add pages.index - --input-format jsonl",
@@ -432,8 +430,8 @@ static const struct command actions[] = {
      .synopsis = "INDEX ID... | INDEX --ids FILE [OPTIONS]",
      .summary = "remove documents from search results; compact frees their space",
      .description =
-         "Removes documents from search results; cognate index compact frees their space. Ids that "
-         "the index does not have are named. The exit status is 1 if none was removed.",
+         "Removes documents from search results; cognate index compact frees their space. Unknown "
+         "ids are named in a notice. The exit status is 1 if nothing was removed.",
      .examples = "cognate index remove pages.index page7 page9\n"
                  "cognate index remove pages.index --ids gone.txt",
      .sets = remove_sets,
@@ -447,13 +445,13 @@ static const struct command actions[] = {
      .run = info},
     {.name = "check",
      .synopsis = "INDEX",
-     .summary = "read everything and report the first damage",
+     .summary = "read all files and report the first damage",
      .examples = "cognate index check pages.index",
      .sets = brief_sets,
      .run = check},
     {.name = "compact",
      .synopsis = "INDEX [OPTIONS]",
-     .summary = "join all segments into one, without removed documents",
+     .summary = "merge all segments into one, without removed documents",
      .examples = "cognate index compact pages.index",
      .sets = compact_sets,
      .run = compact},
@@ -465,9 +463,9 @@ const struct command command_index = {
     .synopsis = "build|add|remove|info|check|compact INDEX [IN... | ID...] [OPTIONS]",
     .summary = "build an index for cognate search, and keep it up to date",
     .description =
-        "A change becomes visible at once or not at all, and searches that are running keep the "
-        "state that they started with. One process changes an index at a time: another one ends "
-        "with status 3 and may try again.",
+        "Changes are atomic, and running searches keep the state that they started with. Only one "
+        "process can change an index at a time: a second one ends with status 3 and may try "
+        "again, or wait (add --wait).",
     .examples = "cognate index build pages.index pages.jsonl.gz\n"
                 "cognate index add pages.index new.jsonl\n"
                 "cognate search pages.index queries.jsonl",

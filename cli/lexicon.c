@@ -144,12 +144,12 @@ static const struct command actions[] = {
      .summarize = summarize},
     {.name = "convert",
      .synopsis = "IN... --from LANG --to LANG -o LEXICON [OPTIONS]",
-     .summary = "read the tables of other tools",
+     .summary = "make a lexicon from the table of another tool",
      .description =
          "Reads plain TSV with or without probabilities, lex files of Moses, GIZA++ (t3.final "
          "FROM.vcb TO.vcb, or actual.ti.final), fast_align -p, parameters of the Berkeley "
          "aligner, and dictionaries of bicleaner and bitextor. Prints a notice if the columns or "
-         "the probabilities are the other way round, or sum to 1 nowhere.",
+         "the probabilities are reversed, or if the probabilities do not sum to 1.",
      .examples = "cognate lexicon convert lex.f2e --from de --to en -o de-en.lex\n"
                  "cognate lexicon convert words.tsv --from de --to en -o de-en.lex",
      .sets = convert_sets,
@@ -170,7 +170,8 @@ const struct command command_lexicon = {
     .name = "lexicon",
     .synopsis = "train|convert IN... --from LANG --to LANG -o LEXICON, or show LEXICON WORD...",
     .summary = "word-translation tables from parallel text",
-    .description = "The words of a table are stems, as in documents.",
+    .description = "A lexicon holds translations of words with their probabilities. Words are "
+                   "reduced to stems, as in documents.",
     .examples = "cognate lexicon train news.tsv.gz --from de --to en -o de-en.lex\n"
                 "cognate lexicon show de-en.lex Haus",
     .see = "link pairs explain",

@@ -66,7 +66,7 @@ static bool check_inputs(const struct arguments *arguments) {
     for (size_t i = 0; i < arguments->word_count; i++)
         if (arguments->word_places[i] < arguments->places[OPTION_FROM] &&
             arguments->word_places[i] < arguments->places[OPTION_TO])
-            return usage_error(arguments, "'%s' stands before --from and --to; put it after one",
+            return usage_error(arguments, "'%s': put inputs after --from or --to",
                                arguments->words[i]);
     if (strcmp(arguments->values[OPTION_FROM], "-") == 0 &&
         strcmp(arguments->values[OPTION_TO], "-") == 0)
@@ -245,18 +245,18 @@ const struct command command_link = {
     .summary = "the best partner of each document in another language",
     .description =
         "Finds the partner of each document of --from among those of --to.\n\n"
-        "Prints from, to, cosine, score, and the probability that the link is right. "
-        "The documents of --from are projected into the language of --to by a lexicon (see "
-        "cognate-lexicon). "
-        "The score is twice the cosine minus both documents' mean cosine to their ten nearest "
-        "(--hubs), which keeps pages that resemble everything from collecting links. The partner "
-        "is chosen by the same score with the two nearest.\n\n"
-        "Each run estimates how likely a link is to be right, and keeps the links that have the "
-        "wanted precision together; the report states what to expect. --threshold keeps links by "
-        "their cosine instead.\n\n"
+        "Prints from, to, cosine, score, and the probability that the link is right. The "
+        "documents of --from are projected into the language of --to by a lexicon (see "
+        "cognate-lexicon). The score is twice the cosine, minus the mean cosine of each of the "
+        "two documents to its ten nearest (--hubs); without this correction, pages that resemble "
+        "everything would collect links. The partner is chosen by the same score with the two "
+        "nearest.\n\n"
+        "Each run estimates the probability that a link is right and keeps as many links as the "
+        "wanted precision allows; --stats has the precision and recall to expect. --threshold "
+        "keeps links by their cosine instead.\n\n"
         "--sentences aligns the sentences of linked documents and prints each pair once, with its "
-        "cosine and a score that also counts the pairs around it: as tsv, jsonl or TMX (--format "
-        "tmx, or an output named *.tmx).\n\n"
+        "cosine and a score that also counts the pairs around it. Formats are tsv, jsonl and TMX "
+        "(--format tmx, or an output named *.tmx).\n\n"
         "--explain ID prints the words that link a document. --gold takes two ids or page titles "
         "per line, or a MediaWiki dump whose pages name their partners ([[de:Titel]]). The exit "
         "status is 1 if nothing is linked.",

@@ -82,7 +82,7 @@ static bool check_action(const struct command *command, const char *word,
     }
     if (best.name)
         return usage_error(arguments, "no action '%s' (did you mean %s?)", word, best.name);
-    return usage_error(arguments, "say what to do: %s", names);
+    return usage_error(arguments, "name an action: %s", names);
 }
 
 static int run_command(const struct command *command, int argc, char **argv) {

@@ -1,6 +1,6 @@
 /* The options of all commands. Each option is defined once, here or in the list of knobs
  * (methods.h); parsing, help, man pages and completion are made from that definition. A command
- * names the options that it takes and may replace a help text that would not be true for it. */
+ * lists the options that it takes and may replace the help text of an option. */
 #pragma once
 
 #include "cognate.h"
@@ -35,26 +35,25 @@ enum option_kind {
       "write the clusters with ids and similarities")                                              \
     X(REJECTS, "rejects", 0, RESULT, WRITE, "FILE", NULL, "write bad records here, unchanged")     \
     X(REMOVED, "removed", 0, RESULT, WRITE, "FILE", NULL,                                          \
-      "write what goes: id, kept twin, similarity, reason")                                        \
+      "write what is removed: id, kept twin, similarity, reason")                                  \
     X(REPORT, "report", 0, RESULT, WRITE, "FILE", NULL,                                            \
-      "write an HTML page to review what goes and why")                                            \
+      "write an HTML page to review what is removed and why")                                      \
     X(VERDICTS, "verdicts", 0, RESULT, READ, "FILE", NULL,                                         \
-      "apply decisions that were exported from the page of --report")                              \
+      "apply the decisions exported from the page of --report")                                    \
     X(KEEP, "keep", 0, RESULT, PLAIN, "WHICH", NULL,                                               \
-      "which one stays: longest (default), first, last, field:NAME or field:NAME:min")             \
+      "which one is kept: longest (default), first, last, field:NAME or field:NAME:min")           \
     X(WORK, "work", 0, RUN, PLAIN, "DIR", NULL,                                                    \
-      "keep intermediate results here, for --resume and for other thresholds")                     \
-    X(RESUME, "resume", 0, RUN, PLAIN, NULL, NULL, "go on where a job with this --work stopped")   \
+      "keep intermediate results here, for --resume or another threshold")                         \
+    X(RESUME, "resume", 0, RUN, PLAIN, NULL, NULL, "continue a stopped job with this --work")      \
     X(MARK, "mark", 0, RESULT, PLAIN, "FIELD", NULL,                                               \
-      "write every document, with cluster and verdict in this field")                              \
-    X(DRY_RUN, "dry-run", 0, RESULT, PLAIN, NULL, NULL, "only say what would be removed")          \
+      "write all documents, each with cluster and verdict in this field")                          \
+    X(DRY_RUN, "dry-run", 0, RESULT, PLAIN, NULL, NULL, "only print what would be removed")        \
     X(IDS, "ids", 0, RESULT, WRITE, "FILE", NULL, "also write the ids of the rows, one per line")  \
     X(REMOVED_IDS, "ids", 0, INPUT, READ, "FILE", NULL,                                            \
       "read the ids from this file, one per line, escaped as in results; - is standard input")     \
-    X(UPSERT, "upsert", 0, INPUT, PLAIN, NULL, NULL,                                               \
-      "a document whose id the index has takes the place of that one")                             \
+    X(UPSERT, "upsert", 0, INPUT, PLAIN, NULL, NULL, "replace documents whose id exists already")  \
     X(UNLESS_SIMILAR, "unless-similar", 0, INPUT, PLAIN, "S", NULL,                                \
-      "add only documents without a match of this similarity; print the matches")                  \
+      "do not add documents with a match at this similarity; print the matches")                   \
     X(WAIT, "wait", 0, RUN, PLAIN, "SECONDS", NULL,                                                \
       "wait for another process that is changing the index (default: 0)")                          \
     X(JSON, "json", 0, RESULT, PLAIN, NULL, NULL, "print a JSON object")                           \
@@ -73,7 +72,7 @@ enum option_kind {
     X(CURVE, "curve", 0, RESULT, WRITE, "FILE", NULL,                                              \
       "write precision and recall by probability, as CSV or .svg")                                 \
     X(SENTENCES, "sentences", 0, RESULT, PLAIN, NULL, NULL,                                        \
-      "print sentence pairs instead of the links")                                                 \
+      "print sentence pairs instead of links")                                                     \
     X(SENTENCE_THRESHOLD, "sentence-threshold", 0, RESULT, PLAIN, "S", NULL,                       \
       "least score of a sentence pair (default: 0.5)")                                             \
     X(EXPLAIN, "explain", 0, RESULT, PLAIN, "ID", NULL,                                            \
@@ -81,7 +80,7 @@ enum option_kind {
     X(NO_VECTORS, "no-vectors", 0, RESULT, PLAIN, NULL, NULL,                                      \
       "do not keep the vectors: a smaller index whose similarities are estimates")                 \
     X(AGAINST, "against", 0, MATCH, READ, "IN", NULL,                                              \
-      "second collection, with the inputs that follow")                                            \
+      "second collection: this input and those after it")                                          \
     X(MEASURE, "measure", 0, MATCH, PLAIN, "NAME", "cosine|jaccard|containment",                   \
       "cosine of weighted terms, or Jaccard or containment of term sets")                          \
     X(THRESHOLD, "threshold", 't', MATCH, PLAIN, "S", NULL,                                        \
@@ -93,11 +92,11 @@ enum option_kind {
       "every member near its representative, or chains of similar pairs (default: "                \
       "representative)")                                                                           \
     X(FIRST, "first", 0, MATCH, PLAIN, NULL, NULL,                                                 \
-      "methods psm and bphs: any one row within the radius is enough")                             \
+      "psm and bphs: stop at any one row within the radius")                                       \
     X(NO_VERIFY, "no-verify", 0, MATCH, PLAIN, NULL, NULL,                                         \
-      "list the signatures' estimates instead of true similarities")                               \
+      "list estimates from signatures instead of true similarities")                               \
     X(QUERIES, "queries", 0, MATCH, READ, "FILE", NULL,                                            \
-      "the neighbours of these queries only, one per line, escaped as in results; - is standard "  \
+      "only neighbours of these queries, one per line, escaped as in results; - is standard "      \
       "input")                                                                                     \
     X(MIN_URLS, "min-urls", 0, MATCH, PLAIN, "N", NULL,                                            \
       "leave out queries with fewer URLs (default: 6)")                                            \
@@ -107,7 +106,7 @@ enum option_kind {
     X(RECALL, "recall", 0, METHOD, PLAIN, "R", NULL,                                               \
       "share of true matches to find (default: 0.95); 1: all")                                     \
     X(MEASURE_RECALL, "measure-recall", 0, METHOD, PLAIN, NULL, NULL,                              \
-      "measure the recall on 100 of the queries, instead of telling that of the build")            \
+      "measure the recall on 100 queries instead of reporting that of the build")                  \
     X(QUERY_MARGINS, "margins", 0, METHOD, READ, "FILE", NULL,                                     \
       "margins of the queries' signatures (float32 .npy; older name: --weights)")                  \
     X(CANDIDATES, "candidates", 0, METHOD, PLAIN, "N", NULL,                                       \
@@ -115,7 +114,7 @@ enum option_kind {
     X(HUBS, "hubs", 0, METHOD, PLAIN, "N", NULL,                                                   \
       "neighbours in the hubness correction; 0: none (default: 10)")                               \
     X(SAMPLE, "sample", 0, METHOD, PLAIN, "N", NULL,                                               \
-      "number of documents compared with each other (default: 1064)")                              \
+      "number of documents to compare with each other (default: 1064)")                            \
     X(SEEDS, "seeds", 0, METHOD, PLAIN, "N", NULL, "seeds to average over (default: 10)")          \
     X(FROM, "from", 0, ACROSS, READ, "IN", NULL, "documents in the source language")               \
     X(TO, "to", 0, ACROSS, READ, "IN", NULL, "documents in the target language")                   \
@@ -124,11 +123,11 @@ enum option_kind {
     X(LEXICON, "lexicon", 0, ACROSS, READ, "FILE", NULL,                                           \
       "translations of words, made by cognate lexicon")                                            \
     X(PROBABILITY, "probability", 0, ACROSS, PLAIN, "P", "to-given-from|from-given-to",            \
-      "which of the lexicon's probabilities projects (default: to-given-from)")                    \
+      "which probabilities to project by (default: to-given-from)")                                \
     X(UNKNOWN, "unknown", 0, ACROSS, PLAIN, "DO", "keep|drop",                                     \
       "words without a translation (default: keep)")                                               \
     X(LINKERS, "linkers", 0, ACROSS, PLAIN, "LIST", NULL,                                          \
-      "letters that may join the parts of compounds (default: s,es,n,en,e)")                       \
+      "letters between parts of compounds (default: s,es,n,en,e)")                                 \
     X(INPUT_FORMAT, "input-format", 0, INPUT, PLAIN, "FORMAT",                                     \
       "auto|txt|jsonl|csv|tsv|wikixml|lett|querylog|warc|wet|npy",                                 \
       "format of the input (default: auto, by extension)")                                         \
@@ -140,7 +139,7 @@ enum option_kind {
     X(LANG_FIELD, "lang-field", 0, INPUT, PLAIN, "NAME", NULL,                                     \
       "field of the language in jsonl, csv, tsv (default: lang)")                                  \
     X(DELIMITER, "delimiter", 0, INPUT, PLAIN, "C", NULL,                                          \
-      "csv, tsv: the character between fields, \\t for a tab (default: , in csv, \\t in tsv)")     \
+      "csv, tsv: field separator, \\t for a tab (default: , in csv, \\t in tsv)")                  \
     X(NO_HEADER, "no-header", 0, INPUT, PLAIN, NULL, NULL,                                         \
       "csv, tsv: no header row; fields are named by their numbers, from 1")                        \
     X(STRICT, "strict", 0, INPUT, PLAIN, NULL, NULL,                                               \
@@ -151,12 +150,12 @@ enum option_kind {
       "auto|tsv|moses|giza|fast-align|berkeley|bicleaner|bitextor",                                \
       "format of the table (default: by its first line)")                                          \
     X(STATISTICS, "statistics", 0, TERMS, READ, "FILE", NULL,                                      \
-      "use these term statistics, not the collection's own")                                       \
+      "use these term statistics instead of the collection's own")                                 \
     X(TOKENS, "tokens", 0, TERMS, PLAIN, "KIND", "words|regex|chars|code",                         \
       "Unicode words, runs of \\w as in Python, characters, or source code")                       \
     X(NGRAM, "ngram", 0, TERMS, PLAIN, "N", NULL, "consecutive tokens per term (code: 5)")         \
     X(LANG, "lang", 0, TERMS, PLAIN, "CODE", NULL,                                                 \
-      "language if a document has none: code, auto or none")                                       \
+      "language of documents without one: code, auto or none")                                     \
     X(STEM, "stem", 0, TERMS, PLAIN, "YES", "yes|no", "reduce words to their stems")               \
     X(STOP_WORDS, "stop-words", 0, TERMS, PLAIN, "DO", "drop|keep", "what to do with stop words")  \
     X(WEIGHTING, "weighting", 0, TERMS, PLAIN, "SCHEME", "bm25|tfidf|tf|binary",                   \
@@ -166,8 +165,8 @@ enum option_kind {
     X(B, "b", 0, TERMS, PLAIN, "X", NULL,                                                          \
       "BM25: influence of the document length (default: 0.75)")                                    \
     X(MIN_FREQUENCY, "min-frequency", 0, TERMS, PLAIN, "N", NULL,                                  \
-      "drop terms that occur fewer times in the collection (default: 2 for bm25 and tfidf, else "  \
-      "1)")                                                                                        \
+      "drop terms with fewer occurrences in the collection (default: 2 for bm25 and tfidf, "       \
+      "else 1)")                                                                                   \
     X(SIGNATURE, "signature", 0, SIGNATURE, PLAIN, "KIND", "rp|simhash|topsig|minhash",            \
       "kind of signature (default: rp)")                                                           \
     X(BITS, "bits", 0, SIGNATURE, PLAIN, "N", NULL, "bits per signature (default: 1024)")          \
@@ -175,20 +174,20 @@ enum option_kind {
     X(GAUSSIAN, "gaussian", 0, SIGNATURE, PLAIN, NULL, NULL,                                       \
       "rp: Gaussian values instead of random signs")                                               \
     X(DENSITY, "density", 0, SIGNATURE, PLAIN, "X", NULL,                                          \
-      "topsig: share of a term's positions that are +1, the same share is -1 (default: 1/6)")      \
+      "topsig: share of a term's positions that are +1, and that are -1 (default: 1/6)")           \
     X(VALUE_BITS, "value-bits", 0, SIGNATURE, PLAIN, "N", NULL,                                    \
       "minhash: bits kept of each value (default: 32)")                                            \
     X(MODEL1, "model1", 0, TRAINING, PLAIN, "N", NULL, "iterations of IBM Model 1 (default: 5)")   \
     X(AGREE, "agree", 0, TRAINING, PLAIN, "N", NULL,                                               \
       "iterations with positions and agreement of both directions (default: 5)")                   \
     X(DIAGONAL, "diagonal", 0, TRAINING, PLAIN, "X", NULL,                                         \
-      "how strongly words keep their position (default: 4)")                                       \
+      "how strongly word order is preserved (default: 4)")                                         \
     X(NULL, "null", 0, TRAINING, PLAIN, "P", NULL,                                                 \
       "probability that a word has no counterpart (default: 0.08)")                                \
     X(MIN_COUNT, "min-count", 0, TRAINING, PLAIN, "N", NULL,                                       \
-      "do not learn words that are rarer (default: 2)")                                            \
+      "do not learn words with fewer occurrences (default: 2)")                                    \
     X(MAX_WORDS, "max-words", 0, TRAINING, PLAIN, "N", NULL,                                       \
-      "leave out longer sentences (default: 70)")                                                  \
+      "skip sentences with more words (default: 70)")                                              \
     X(ENTRIES, "entries", 0, TRAINING, PLAIN, "N", NULL,                                           \
       "keep the N best translations per word (default: 15)")                                       \
     X(MASS, "mass", 0, TRAINING, PLAIN, "P", NULL,                                                 \
@@ -196,7 +195,9 @@ enum option_kind {
     X(THREADS, "threads", 0, RUN, PLAIN, "N", NULL, "threads to use (default: all processors)")    \
     X(MEMORY, "memory", 0, RUN, PLAIN, "SIZE", NULL,                                               \
       "memory budget, such as 800M or 4G (default: none)")                                         \
-    X(STATS, "stats", 0, RUN, WRITE, "FILE", NULL, "write what was done as a JSON object")         \
+    X(STATS, "stats", 0, RUN, WRITE, "FILE", NULL,                                                 \
+      "write settings, counts and times as a "                                                     \
+      "JSON object")                                                                               \
     X(QUIET, "quiet", 'q', RUN, PLAIN, NULL, NULL, "no progress, notices or summary")              \
     X(HELP, "help", 'h', RUN, PLAIN, NULL, NULL, "show the short help")                            \
     X(HELP_ALL, "help-all", 0, RUN, PLAIN, NULL, NULL, "show every option")                        \
@@ -230,16 +231,16 @@ struct option_text {
 
 struct command;
 
-/* What was given on the command line: values by option ("" for a switch, NULL if absent), and the
- * words that are not options. */
+/* The parsed command line: values by option ("" for a switch, NULL if absent), and the words that
+ * are not options. */
 struct arguments {
     const struct command *command;
     const char *name; /* of the command, with the action */
     const char *values[MAX_OPTIONS];
     const char **words;
     size_t word_count;
-    int *word_places;        /* where each word stood on the command line */
-    int places[MAX_OPTIONS]; /* where each option stood */
+    int *word_places;        /* position of each word on the command line */
+    int places[MAX_OPTIONS]; /* position of each option */
     size_t first_count;      /* words before --against; all of them if it is absent */
 };
 
@@ -247,11 +248,11 @@ struct arguments {
 int option_total(void);
 const struct option *option_at(int id);
 bool command_takes(const struct command *command, int id);
-/* The help and the choices that are true for the command. */
+/* The help text and the choices of an option in this command. */
 const char *option_help(const struct command *command, int id);
 const char *option_choices(const struct command *command, int id);
-/* The option or knob of the command by its long name, which ends after `length` bytes (older names
- * count), or by its letter; -1 if the command has none. */
+/* The option or knob of the command by the first `length` bytes of `name` (older names are known
+ * too), or by its letter; -1 if the command has none. */
 int find_option(const struct command *command, const char *name, size_t length);
 int find_letter(const struct command *command, char letter);
 
@@ -276,27 +277,27 @@ bool real_option(const struct arguments *arguments, enum option_id id, double lo
 bool size_option(const struct arguments *arguments, enum option_id id, uint64_t *bytes);
 bool parse_number(const struct arguments *arguments, const char *name, const char *text,
                   uint64_t lowest, uint64_t highest, uint64_t *value);
-/* The word of '|'-separated choices that equals value: its place, or -1. */
+/* The index of `value` among '|'-separated choices, or -1. */
 int find_choice(const char *choices, const char *value);
 
 /* Prints the choice of this number. */
 void print_choice(enum option_id id, int number);
 
-/* The known name that is nearest to a misspelt word, by the number of letters inserted, left out,
- * changed or swapped with the next. */
+/* The known name nearest to a misspelt word, by the number of letters inserted, deleted, changed or
+ * swapped with the next. */
 struct suggestion {
     size_t limit;     /* bytes of the word that count; 0: all */
     const char *name; /* NULL: nothing is near */
     unsigned distance;
 };
-/* Takes `name` if it is nearer to the word than the names before it, and near enough: one mistake
- * and one more per four letters, or the word begins the name. */
+/* Takes `name` if it is nearer to the word than earlier names and near enough: at most one mistake
+ * plus one per four letters, or the word is a prefix of the name. */
 void suggest(struct suggestion *best, const char *word, const char *name);
 
 /* Prints "cognate COMMAND: message" and a hint at the help. Always false. */
 bool usage_error(const struct arguments *arguments, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* False after printing that an option of the set was given, and why it does nothing here. */
+/* If an option of the set was given, prints why it has no effect here and returns false. */
 bool refuse_options(const struct arguments *arguments, option_set set, const char *why);
 
 /* The library's methods and knobs as options. A command names the methods that it offers

@@ -42,26 +42,25 @@ static bool check_inputs(const struct arguments *arguments, const struct pairs_a
         standard_inputs += strcmp(arguments->words[i], "-") == 0;
     }
     if (taken->path_counts[1] == 0 && has_knob(arguments, "shared-window"))
-        return usage_error(arguments, "--shared-window is about two collections: give --against");
+        return usage_error(arguments, "--shared-window needs two collections: give --against");
     if (standard_inputs > 1)
         return usage_error(arguments, "standard input can be read only once");
     if (signature_files == 0)
         return refuse_options(arguments, for_signatures,
                               "compares signatures (.npy); documents compare by --threshold");
     if (signature_files != arguments->word_count)
-        return usage_error(arguments, "signatures (.npy) and documents do not compare");
+        return usage_error(arguments, "signatures (.npy) cannot be compared with documents");
     if (taken->path_counts[0] > 1 || taken->path_counts[1] > 1)
-        return usage_error(arguments, "one .npy file a side; join them with numpy.concatenate");
+        return usage_error(arguments, "one .npy file per side; join files with numpy.concatenate");
     if (has_option(arguments, OPTION_RADIUS) && has_option(arguments, OPTION_THRESHOLD))
-        return usage_error(arguments, "--radius and --threshold: both say how far; give one");
+        return usage_error(arguments, "give --radius or --threshold, not both");
     static const enum option_id of_windows[] = {OPTION_RECALL, OPTION_COUNT};
     if (taken->pairs.method != COG_METHOD_WINDOW &&
-        !refuse_options(arguments, of_windows,
-                        "says how to compare documents, and these are signatures"))
+        !refuse_options(arguments, of_windows, "applies to documents; the input is signatures"))
         return false;
     for (size_t i = 0; i < sizeof for_documents / sizeof *for_documents; i++)
         if (!refuse_options(arguments, for_documents[i],
-                            "says how to compare documents, and these are signatures"))
+                            "applies to documents; the input is signatures"))
             return false;
     return true;
 }
@@ -69,7 +68,7 @@ static bool check_inputs(const struct arguments *arguments, const struct pairs_a
 static bool check_lexicon(const struct arguments *arguments, const struct pairs_arguments *taken) {
     if (taken->lexicon && (taken->path_counts[1] == 0 ||
                            cog_is_signature_file(taken->input.format, taken->paths[0][0])))
-        return usage_error(arguments, "a lexicon compares the documents of two languages: give the "
+        return usage_error(arguments, "--lexicon compares documents of two languages: give the "
                                       "target language's with --against");
     return check_lexicon_options(arguments);
 }
@@ -178,19 +177,19 @@ const struct command command_pairs = {
     .description =
         "Lists all pairs whose similarity is at or above the threshold, with their true "
         "similarity. The default method, exact, misses none.\n\n"
-        "Similarity is the cosine of BM25 vectors over stemmed words, or with --measure jaccard "
-        "the Jaccard coefficient of sets of word 3-grams, as in dedup; with --measure containment "
-        "the share of the smaller document's 3-grams that the larger one has.\n\n"
+        "Similarity is the cosine of BM25 vectors of stemmed words. With --measure jaccard it is "
+        "the Jaccard coefficient of sets of word 3-grams, as in dedup; with --measure "
+        "containment, the share of the smaller document's 3-grams that the larger one has.\n\n"
         "With --lexicon (see cognate-lexicon), documents of two languages are compared: those "
         "before --against are projected into the language of those after it.\n\n"
-        "--against may name an index (see cognate-index) of the same measure and terms: its "
-        "documents "
-        "are then the second collection, and the lines are those of --against its documents. "
-        "Cosines are weighed by the statistics of both collections, not by those of the index.\n\n"
+        "--against may name an index (see cognate-index) with the same measure and terms. Its "
+        "documents are then the second collection, with the same result as if they were given as "
+        "files. Cosines are weighted by the statistics of both collections, not by those of the "
+        "index.\n\n"
         "If the input is a .npy file of signatures, pairs within --radius bits are listed, and "
-        "similarities are estimates. Documents and pairs may exceed --memory: they are joined from "
-        "scratch files in TMPDIR, by cosine with every method, by Jaccard and containment exactly. "
-        "The exit status is 1 if no pair is found.",
+        "similarities are estimates. Documents and pairs may exceed --memory: they are then "
+        "joined from scratch files in TMPDIR. This works for cosine with every method, for "
+        "Jaccard and containment with method exact. The exit status is 1 if no pair is found.",
     .examples = "cognate pairs pages.jsonl --threshold 0.9 -o pairs.tsv\n"
                 "cognate pairs new/ --against archive/ --measure jaccard\n"
                 "cognate pairs signatures.npy --radius 3",

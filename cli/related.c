@@ -36,14 +36,12 @@ const struct command command_related = {
     .synopsis = "LOG... [OPTIONS]",
     .summary = "related queries from a query log",
     .description =
-        "Lists pairs of queries whose users clicked the same URLs: the cosine of their vectors "
-        "of clicks is at or above the threshold.\n\n"
+        "Lists pairs of queries whose users clicked the same URLs: the cosine of their vectors of "
+        "clicks is at or above the threshold.\n\n"
         "A log has the columns of AOL's (AnonID, Query, QueryTime, ItemRank, ClickURL), or query "
-        "TAB url TAB clicks. Queries with few distinct URLs say too little and are left out; see "
-        "--min-urls. With --queries the neighbours of given queries are listed alone, each pair "
-        "with "
-        "the given query first; they are compared with the whole log. The exit status is 1 if no "
-        "pair is found.",
+        "TAB url TAB clicks. Queries with few distinct URLs are left out; see --min-urls. With "
+        "--queries, only neighbours of the given queries are listed, the given query first; they "
+        "are searched in the whole log. The exit status is 1 if no pair is found.",
     .examples = "cognate related clicks.tsv.gz -o related.tsv\n"
                 "cognate related logs/ --threshold 0.5 --min-urls 3 --format jsonl\n"
                 "cognate related clicks.tsv.gz --queries mine.txt --method lsh",

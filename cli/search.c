@@ -13,9 +13,9 @@ static const option_set sets[] = {
     signature_options, projection_options, run_options,  NULL};
 static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_COUNT};
 static const struct option_text texts[] = {
-    {OPTION_THRESHOLD, "all with this similarity, instead of the nearest"},
-    {OPTION_RADIUS, "all within this distance, instead of the nearest"},
-    {OPTION_FIRST, "any one match is enough: psm, bphs, and --measure jaccard and containment"},
+    {OPTION_THRESHOLD, "all at or above this similarity, not the nearest"},
+    {OPTION_RADIUS, "all within this distance, not the nearest"},
+    {OPTION_FIRST, "stop at any one match: psm, bphs, and indexes by jaccard or containment"},
     {OPTION_RECALL, "share of neighbours to find (default: 0.95); 1: all"},
     {OPTION_MIN_FREQUENCY, "drop terms that occur fewer times in the collection (default: 1)"},
     {OPTION_LEXICON, "the queries are in its source language"},
@@ -52,7 +52,7 @@ static bool check_built(const struct arguments *arguments) {
     for (int i = 0; i < knob_count(); i++)
         if (knob_at(i)->own->uses & COG_KNOB_BUILD && arguments->values[OPTION_COUNT + i])
             return usage_error(arguments,
-                               "--%s belongs to index build: this index was built with its own",
+                               "--%s belongs to index build; this index is built already",
                                knob_at(i)->own->name);
     return true;
 }
@@ -110,11 +110,12 @@ static cog_status open_folder(const struct search_arguments *taken, const char *
 static bool take_set_options(const struct arguments *arguments, cog_index_options *options) {
     static const enum option_id of_vectors[] = {OPTION_NO_VECTORS, OPTION_COUNT};
     return refuse_options(arguments, weight_options,
-                          "weighs terms, and Jaccard and containment count them; give --measure "
+                          "weights terms, which Jaccard and containment do not; use --measure "
                           "cosine") &&
-           refuse_options(arguments, signature_options,
-                          "makes signatures, and Jaccard and containment of an index are exact; "
-                          "give --measure cosine") &&
+           refuse_options(
+               arguments, signature_options,
+               "applies to signatures, which indexes by Jaccard or containment do not have; "
+               "give --measure cosine") &&
            refuse_options(arguments, of_vectors, "goes with --measure cosine") &&
            take_knobs(arguments, COG_KNOB_BUILD, &options->knobs) &&
            take_term_options(arguments, &options->sign.terms);
@@ -220,7 +221,7 @@ static cog_status search_documents(struct session *session, const struct search_
     static const enum option_id of_signatures[] = {OPTION_QUERY_MARGINS, OPTION_COUNT};
     struct queries queries = {0};
     if (!refuse_options(taken->given, of_signatures,
-                        "goes with signatures (.npy); documents bring their own"))
+                        "goes with signatures (.npy); those of documents are computed"))
         return COG_ERR_USAGE;
     cog_status status = open_queries(session, &taken->input, paths, count, &queries);
     THEN(status, cog_index_search(index, queries.documents, &taken->search, &session->run, hits,
@@ -295,18 +296,18 @@ const struct command command_search = {
         "Lists the -k nearest rows of each query, or all rows within --threshold or --radius "
         "(with -k as well: the nearest k of them).\n\n"
         "INDEX is a folder made by cognate index build, a .npy file of signatures, or a file or "
-        "folder of documents, which is then indexed in memory for this run. Queries are "
-        "documents in any input format, or a .npy file of signatures; without any, standard "
-        "input. If the only query is - and INDEX a folder, each line is answered as it comes; "
-        "with --format jsonl every query then has one line of answer, hits or none.\n\n"
+        "folder of documents, which is indexed in memory for this run. Queries are documents in "
+        "any input format, or a .npy file of signatures; without them, standard input is read. If "
+        "- is the only query and INDEX a folder, each line is answered as it arrives; with "
+        "--format jsonl every query then gets one line of answer, even without hits.\n\n"
         "Similarities are true cosines of BM25 vectors with the index's idf, or Jaccard "
-        "coefficients or containments if the index was built with that --measure: these are exact, "
-        "and --threshold with --first ends with any one match. Without vectors, or "
-        "with --no-verify, they are estimates of the signatures, and the header says so. The "
-        "exit status is 1 if nothing is found.\n\n"
-        "With --lexicon, queries of its source language ask an index of the other one. Queries in "
-        "the language of the index need no lexicon; those that name it as theirs may stand among "
-        "the others.",
+        "coefficients or containments if the index was built with that --measure; these searches "
+        "are exact, and --first stops at any one match at --threshold. Without vectors, or with "
+        "--no-verify, similarities are estimates from signatures, and the header of the result "
+        "says so. The exit status is 1 if nothing is found.\n\n"
+        "With --lexicon, queries in its source language search an index in its target language. "
+        "Queries in the language of the index need no lexicon; they may be mixed with the others "
+        "if they name their language.",
     .examples = "cognate search pages.index queries.jsonl -k 5\n"
                 "echo 'a text to look for' | cognate search pages.index - --lines\n"
                 "cognate search en.index fragen.jsonl --lexicon de-en.lex -k 1",

@@ -124,7 +124,7 @@ static cog_status search_exactly(const void *tables, struct method_search *asked
 
 const struct search_method exact_method = {
     .name = "exact",
-    .summary = "the true measure on vectors and sets; no pair is missed",
+    .summary = "computes true similarities; misses no pair",
     .answers = COG_ANSWERS_PAIRS | COG_ANSWERS_NEAREST | COG_ANSWERS_WITHIN,
     .certain = COG_ANSWERS_PAIRS | COG_ANSWERS_NEAREST | COG_ANSWERS_WITHIN,
     .needs = NEEDS_VECTORS,
@@ -198,7 +198,7 @@ static cog_status join_by_lists(struct method_join *join, struct match_list *pai
 
 const struct search_method lists_method = {
     .name = "lists",
-    .summary = "inverted lists, cut where the wanted recall allows; pairs by cosine only",
+    .summary = "posting lists, cut as the wanted recall allows; pairs by cosine only",
     .answers = COG_ANSWERS_PAIRS,
     .certain = COG_ANSWERS_PAIRS,
     .needs = NEEDS_VECTORS,

@@ -105,7 +105,7 @@ static cog_status search(const void *tables, struct method_search *asked, struct
 
 const struct search_method columns_method = {
     .name = "columns",
-    .summary = "the signatures' bits by column, for far neighbours",
+    .summary = "signatures stored by columns of bits, for distant neighbours",
     .answers = COG_ANSWERS_NEAREST,
     .needs = PREFERS_QUERY_MARGINS,
     .bits_min = 1,

@@ -48,7 +48,7 @@ static cog_status join_rows(struct method_join *join, struct match_list *pairs, 
 
 const struct search_method flat_method = {
     .name = "flat",
-    .summary = "all signatures are compared, then the true measure of what is near",
+    .summary = "compares all signatures, then verifies near rows",
     .answers = COG_ANSWERS_PAIRS | COG_ANSWERS_NEAREST | COG_ANSWERS_WITHIN,
     .certain = COG_ANSWERS_PAIRS | COG_ANSWERS_NEAREST | COG_ANSWERS_WITHIN,
     .bits_min = 1,

@@ -152,7 +152,7 @@ static cog_status join_rows(struct method_join *join, struct match_list *pairs, 
 
 const struct search_method lsh_method = {
     .name = "lsh",
-    .summary = "rows that share a key in a hash table, then their true measure",
+    .summary = "hash tables: rows that share a key are verified",
     .knobs = knobs,
     .knob_count = sizeof knobs / sizeof *knobs,
     .answers = COG_ANSWERS_PAIRS,

@@ -189,7 +189,7 @@ static const char *const records[] = {[PSM_HEADER] = "header bits"};
 
 const struct search_method psm_method = {
     .name = "psm",
-    .summary = "64 or 128 bits within a radius, probably; needs margins",
+    .summary = "64 or 128 bits within a radius, approximately; needs margins",
     .knobs = knobs,
     .knob_count = sizeof knobs / sizeof *knobs,
     .knob_records = records,

@@ -14,9 +14,10 @@ static const cog_knob knobs[] = {
     [SLICES_EXPAND] = {"expand", COG_KNOB_NUMBER, 0, SLICE_WIDTH_MAX, NULL, "I",
                        "read the posting lists of values up to I bits away (by the recall)",
                        COG_KNOB_SEARCH},
-    [SLICES_ADMIT] = {"admit", COG_KNOB_NUMBER, 0, SLICE_WIDTH_MAX, NULL, "J",
-                      "posting lists beyond J bits bring no new candidates (as many as are read)",
-                      COG_KNOB_SEARCH},
+    [SLICES_ADMIT] =
+        {"admit", COG_KNOB_NUMBER, 0, SLICE_WIDTH_MAX, NULL, "J",
+         "posting lists more than J bits away add no new candidates (value of --expand)",
+         COG_KNOB_SEARCH},
 };
 
 /* ---- Tables ---------------------------------------------------------------------------------- */

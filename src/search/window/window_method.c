@@ -108,7 +108,7 @@ static cog_status join_rows(struct method_join *join, struct match_list *pairs, 
 
 const struct search_method window_method = {
     .name = "window",
-    .summary = "windows over signatures sorted under permutations of their bits",
+    .summary = "sliding windows over signatures sorted under permutations of their bits",
     .knobs = knobs,
     .knob_count = sizeof knobs / sizeof *knobs,
     .answers = COG_ANSWERS_PAIRS,
