@@ -12,14 +12,14 @@ static bool precedes(const uint64_t *keys, uint32_t a, uint32_t b) {
     return a < b;
 }
 
-/* Root of the tree of a row; halves the path on the way. */
+/* The root of a row's tree; halves the path on the way. */
 static uint32_t find_root(uint32_t *parents, uint32_t row) {
     while (parents[row] != row)
         row = parents[row] = parents[parents[row]];
     return row;
 }
 
-/* The root of a tree is its row with the largest key, so representatives come by themselves. */
+/* The root of each tree is its row with the largest key, so the roots are the representatives. */
 static void connect(const struct match_list *matches, const uint64_t *keys,
                     struct clusters *clusters) {
     uint32_t *parents = clusters->representative;
@@ -37,7 +37,7 @@ static void connect(const struct match_list *matches, const uint64_t *keys,
         parents[r] = find_root(parents, (uint32_t)r);
 }
 
-/* Each match belongs to the neighbours of both of its rows. */
+/* Adjacency lists: each match is in the lists of both of its rows. */
 struct neighbours {
     uint64_t *starts; /* rows + 2 */
     uint32_t *rows;
@@ -62,7 +62,8 @@ static cog_status make_neighbours(const struct match_list *matches, size_t rows,
     }
     for (size_t r = 0; r < rows; r++)
         starts[r + 2] += starts[r + 1];
-    /* starts[r + 1] runs from the start of row r to its end, which is the start of row r + 1. */
+    /* starts[r + 1] advances from the start of row r to its end, which is the start of row r + 1.
+     */
     for (size_t i = 0; i < matches->count; i++) {
         struct match match = matches->items[i];
         neighbours->rows[starts[match.a + 1]++] = match.b;
@@ -111,15 +112,14 @@ static cog_status take_greedily(const struct match_list *matches, const uint64_t
     return COG_OK;
 }
 
-/* Numbers clusters by their first row, and finds the similarity of each row to its representative.
- */
+/* Numbers clusters by their first row and sets the similarity of each row to its representative. */
 static void number_clusters(const struct match_list *matches, struct clusters *clusters) {
     clusters->count = 0;
     for (size_t r = 0; r < clusters->rows; r++)
         clusters->cluster[r] = UNTAKEN;
     for (size_t r = 0; r < clusters->rows; r++) {
-        /* A representative may come later than the first row of its cluster: its own number, when
-         * it has none yet, is that of its cluster. */
+        /* A representative may come after the first row of its cluster; the cluster then gets its
+         * number before the representative's turn. */
         uint32_t head = clusters->representative[r];
         if (clusters->cluster[head] == UNTAKEN)
             clusters->cluster[head] = (uint32_t)clusters->count++;

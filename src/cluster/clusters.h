@@ -1,10 +1,10 @@
-/* From matches to clusters of rows.
+/* Builds clusters of rows from matches.
  *
- * Connected: rows that a chain of matches links are one cluster. Chains can swallow a corpus.
- * Strict: every row matches the representative of its cluster itself. Rows are taken in falling
- * order of a key (the length of the document, say; ties by row): a row that no earlier
- * representative has matched becomes a representative, and takes all rows that it matches and that
- * are not yet taken. */
+ * Connected: rows linked by a chain of matches form one cluster. Chains can swallow a corpus.
+ * Strict: every row matches the representative of its cluster directly. Rows are taken in
+ * descending order of a key (for example the document's length; ties by row). A row that no earlier
+ * representative matched becomes a representative and takes all rows that it matches and that are
+ * not yet taken. */
 #pragma once
 
 #include "search/hits/hit_lists.h"
@@ -15,15 +15,14 @@ enum cluster_mode { CLUSTERS_CONNECTED, CLUSTERS_STRICT };
  * of its own. Zero-initialise; clusters_free releases. */
 struct clusters {
     size_t rows, count;
-    uint32_t *cluster; /* of a row */
-    uint32_t
-        *representative; /* of a row: the one of its cluster with the largest key, ties by row */
-    float *similarity;   /* of a row to its representative: 1 for itself, and 0 if a connected row
-                          * does not match it directly */
+    uint32_t *cluster;        /* by row */
+    uint32_t *representative; /* by row: the cluster's row with the largest key, ties by row */
+    float *similarity; /* by row, to its representative: 1 for itself; 0 if a connected row does not
+                          match it directly */
 };
 
-/* Matches of a join inside one collection, in any order; keys has a number per row, or is NULL if
- * all are equal. */
+/* In: matches of a join within one collection, in any order, and a key per row; `keys` may be NULL
+ * if all are equal. */
 cog_status clusters_build(const struct match_list *matches, size_t rows, const uint64_t *keys,
                           enum cluster_mode mode, struct clusters *clusters, cog_error *error);
 void clusters_free(struct clusters *clusters);

@@ -12,7 +12,7 @@ void candidates_free(struct candidates *candidates) {
     *candidates = (struct candidates){0};
 }
 
-/* The slot of a rank, or a free one. */
+/* The slot of a rank, or a free slot for it. */
 static struct candidate *candidate_slot(const struct candidates *candidates, uint32_t rank) {
     const struct candidate *slots = candidates->slots;
     size_t at;

@@ -47,8 +47,8 @@ static int by_leader(const void *x, const void *y) {
     return p->leader != q->leader ? ORDER(p->leader, q->leader) : ORDER(p->row, q->row);
 }
 
-/* Different rows of equal hash stay in groups of their own from the first difference on: grouping
- * saves work, and what it misses is compared like any other pair. */
+/* Rows with equal hashes but different content start a new group at the first difference. Grouping
+ * only saves work: equal rows that it separates are compared like any other pair. */
 static void find_leaders(const struct row_bytes *source, struct hashed_row *hashed, size_t count) {
     qsort(hashed, count, sizeof *hashed, by_hash);
     for (size_t i = 0; i < count; i++) {
@@ -59,7 +59,7 @@ static void find_leaders(const struct row_bytes *source, struct hashed_row *hash
     qsort(hashed, count, sizeof *hashed, by_leader);
 }
 
-/* What building takes at its peak, and keeps no more than. */
+/* Peak memory of building the groups, which is at least what they keep. */
 static size_t equal_rows_memory_bytes(size_t rows) {
     return rows * (sizeof(struct hashed_row) + sizeof(size_t) + sizeof(uint32_t)) + sizeof(size_t);
 }

@@ -1,20 +1,20 @@
-/* Groups of equal rows: a join compares one row of each group and writes the pairs of whole groups,
- * so that a thousand copies of a page cost one comparison and the writing of their pairs. */
+/* Groups of equal rows. A join compares one row per group and writes the pairs of whole groups, so
+ * a thousand copies of a page cost one comparison plus writing their pairs. */
 #pragma once
 
 #include "base/error.h"
 #include "search/hits/hit_lists.h"
 
-/* Group g is rows[offsets[g] .. offsets[g+1]), rising; groups are in order of their first row. Rows
- * without a single entry are in no group. Zero-initialise; equal_rows_free releases. */
+/* Group g is rows[offsets[g] .. offsets[g+1]), ascending; groups are in order of their first row.
+ * Empty rows are in no group. Zero-initialise; equal_rows_free releases. */
 struct equal_rows {
     size_t count;
     size_t *offsets; /* count + 1 */
     uint32_t *rows;
 };
 
-/* A row is its entries, given as up to two arrays over the same offsets (the second may be NULL),
- * and an optional number for each row that must agree as well. */
+/* A row is its entries, as up to two arrays with the same offsets (the second may be NULL), plus an
+ * optional number per row that must be equal as well. */
 struct row_bytes {
     size_t rows;
     const uint64_t *offsets;
@@ -24,15 +24,15 @@ struct row_bytes {
 };
 cog_status equal_rows_build(const struct row_bytes *source, struct equal_rows *groups,
                             cog_error *error);
-/* Every row is a group of its own: for rows that are known to differ. */
+/* Puts every row in a group of its own, for rows that are known to differ. */
 cog_status equal_rows_none(const struct row_bytes *source, struct equal_rows *groups,
                            cog_error *error);
 void equal_rows_free(struct equal_rows *groups);
 
-/* The same for rows that are not in memory, by 128 bits of a hash of each row (row_key_of). Sorts
- * the keys. */
+/* The same for rows that are not in memory, from a 128-bit hash of each row (row_key_of). Sorts the
+ * keys. */
 struct row_key {
-    uint64_t bits[2]; /* 0 both: the row has no entries */
+    uint64_t bits[2]; /* both 0 if the row has no entries */
     uint32_t row, leader;
 };
 struct row_key row_key_of(uint32_t row, const uint32_t *columns, const float *values, size_t count);
@@ -43,11 +43,11 @@ static inline uint32_t equal_rows_first(const struct equal_rows *groups, size_t 
     return groups->rows[groups->offsets[group]];
 }
 
-/* All pairs of a row of group a and a row of group b, with one similarity. `ordered` puts the
- * smaller row first, for joins of a collection with itself. */
+/* Adds all pairs of a row of group a and a row of group b, with one similarity. `ordered` puts the
+ * smaller row first, for self-joins. */
 cog_status equal_rows_match(const struct equal_rows *a_groups, size_t a,
                             const struct equal_rows *b_groups, size_t b, bool ordered,
                             double similarity, struct match_list *matches, cog_error *error);
-/* All pairs of rows inside a group. */
+/* Adds all pairs of rows within a group. */
 cog_status equal_rows_match_within(const struct equal_rows *groups, size_t group, double similarity,
                                    struct match_list *matches, cog_error *error);

@@ -19,7 +19,7 @@ static cog_status join_all(struct method_join *join, const struct cosine_tails *
                                          .kept_lengths = join->kept_lengths,
                                          .sieve = pairs->sieve,
                                          .max_matches = pairs->limit};
-    pairs->limit = 0; /* the workers keep to it */
+    pairs->limit = 0; /* the workers enforce it */
     pairs->sieve = NULL;
     cog_status status =
         cosine_join(join->first.vectors, join->second.vectors, &options, pairs, error);
@@ -44,7 +44,7 @@ static cog_status join_exactly(struct method_join *join, struct match_list *pair
     return join_all(join, NULL, pairs, error);
 }
 
-/* A searcher keeps the query by column; *dense is NULL if there is none. */
+/* A searcher keeps a dense copy of the query by column; *dense is NULL without a searcher. */
 static cog_status take_dense(const struct method_search *asked, float **dense, cog_error *error) {
     *dense = NULL;
     if (!asked->scratch || asked->threads != 1 ||
@@ -92,7 +92,8 @@ static cog_status take_product(void *context, unsigned worker, size_t query, uin
     return product >= scan->threshold ? hit_sink_add(scan->sink, worker, hit, error) : COG_OK;
 }
 
-/* A few queries are multiplied with every row; more are joined with the rows. */
+/* If there are few queries, they are multiplied with every row; otherwise they are joined with the
+ * rows. */
 static cog_status find_above(const struct method_search *asked, float *dense, struct hit_sink *sink,
                              cog_error *error) {
     const struct sparse_matrix *queries = asked->queries.vectors;
@@ -136,9 +137,9 @@ const struct search_method exact_method = {
 
 /* ---- lists -----------------------------------------------------------------------------------
  *
- * The join of the method exact, but its bounds expect less of the tails of two rows than they could
- * add at most (join/cosine/cosine_join.h). How much less follows from the true pairs of a sample.
- */
+ * The same join as the method exact, but its bounds assume that the tails of two rows add less than
+ * the possible maximum (join/cosine/cosine_join.h). The true pairs of a sample determine how much
+ * less. */
 
 static cog_status check_lists(const struct method_join *join, cog_error *error) {
     return !join->is_jaccard && join->verify
@@ -153,8 +154,8 @@ static int by_value(const void *x, const void *y) {
     return ORDER(a, b);
 }
 
-/* Half of the misses is left to chance in the sample, whose pairs are not independent: rows have
- * many or none. */
+/* Half of the allowed misses is reserved for sampling error: the pairs of the sample are not
+ * independent, as rows have many or none. */
 cog_status lists_tails(const struct method_join *join, const struct cosine_cuts *cuts,
                        struct cosine_tails *tails, cog_error *error) {
     const struct method_pairs *pairs = &join->pairs;

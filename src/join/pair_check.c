@@ -11,14 +11,14 @@ enum { MATCHES_A_PIECE = 1024 };
 struct checking {
     const struct pair_check *check;
     struct match *items;
-    float *dense; /* a row by column for each worker; zero between pieces */
+    float *dense; /* one row by column for each worker; zero between pieces */
 };
 
 static size_t row_of(const struct pair_check *check, int side, uint32_t number) {
     return check->rows[side] ? check->rows[side][number] : number;
 }
 
-/* Pairs that do not reach the threshold are marked: their similarity becomes NAN. */
+/* Marks pairs below the threshold by setting their similarity to NAN. */
 static cog_status check_piece(void *context, unsigned worker, size_t begin, size_t end,
                               cog_error *error) {
     (void)error;

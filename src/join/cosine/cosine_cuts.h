@@ -1,48 +1,48 @@
-/* Cuts between rare and frequent columns, for the cosine join (cosine_join.h), and what the columns
- * behind a cut, the tails of two rows, add to their product.
+/* Cuts between rare and frequent columns, for the cosine join (cosine_join.h), and bounds on what
+ * the tails of two rows (the columns after a cut) add to their product.
  *
- * In: matrices over the same columns. Out: the columns of the cuts with the number of products
- * before each, and for a pair that must be found, the share of the tails that it needs. Costs one
- * pass over the entries, and 4 bytes per column. */
+ * In: matrices with the same columns. Out: the columns of the cuts with the number of products
+ * before each cut, and the share of the tails that a given pair needs in order to be found. Costs
+ * one pass over the entries and 4 bytes per column. */
 #pragma once
 
 #include "join/cosine/cosine_tiles.h"
 #include "vector/sparse.h"
 
-/* The tails from each of the cuts on, and those from any column on that both rows have. Columns are
- * numbered from those that the fewest pairs of rows share: the columns before an early cut hold
- * most of the length of the rows and hardly any of the products. */
+/* One tail for each cut, plus one from any column that both rows have. Columns are numbered from
+ * those shared by the fewest pairs of rows, so the columns before an early cut hold most of the
+ * rows' length and hardly any of the products. */
 enum { COSINE_CUTS = 12, COSINE_TAIL_MET = COSINE_CUTS, COSINE_TAILS };
 
-/* Each cut has about twice the products of the one before it. */
+/* Each cut has about twice as many products as the previous one. */
 struct cosine_cuts {
-    uint32_t columns[COSINE_CUTS]; /* rising; the last stands behind all columns */
-    double products[COSINE_CUTS];  /* of the columns before it, for a pair of rows on average */
+    uint32_t columns[COSINE_CUTS]; /* ascending; the last is after all columns */
+    double products[COSINE_CUTS];  /* of the columns before the cut, per pair of rows on average */
 };
 
-/* The cuts of two matrices with the same columns; they may be one. */
+/* The cuts of two matrices with the same columns; x and y may be the same matrix. */
 cog_status cosine_cuts_find(const struct sparse_matrix *x, const struct sparse_matrix *y,
                             struct cosine_cuts *cuts, cog_error *error);
 
-/* Greatest cosines of the tails, at most 1. */
+/* Upper bounds on the cosines of the tails, at most 1. */
 struct cosine_tails {
     double cosines[COSINE_TAILS];
 };
 
-/* The least of each with which a join at the threshold keeps this pair, whose product reaches it:
- * the product before the column plus this share of the product of the tails' norms reaches the
- * threshold. */
+/* For a pair whose product reaches the threshold: the smallest tail cosines with which a join still
+ * finds it. With such a cosine, the product before the column plus this share of the product of the
+ * tails' norms reaches the threshold. */
 void cosine_tails_needed(const struct sparse_matrix *x, size_t a, const struct sparse_matrix *y,
                          size_t b, double threshold, const struct cosine_cuts *cuts,
                          struct cosine_tails *needed);
 
-/* What the plan wants to know about the rows of a side, collected matrix by matrix.
+/* Statistics of the rows of one side, input of the plan; collected matrix by matrix.
  * Zero-initialise; cosine_survey_free releases. 4 bytes per column. */
 struct cosine_survey {
     size_t rows;
     uint64_t entries;
     uint32_t column_count;
-    uint32_t *counts; /* entries of each column */
+    uint32_t *counts; /* entries per column */
     struct cosine_extent extent;
 };
 cog_status cosine_survey_add(struct cosine_survey *survey, const struct sparse_matrix *matrix,

@@ -9,21 +9,21 @@
 #include "join/cosine/cosine_tiles.h"
 #include "join/equal_rows.h"
 
-/* A block's accumulators stay in the second-level cache; its lists are built on the way. */
+/* A block's accumulators stay in the second-level cache. */
 enum { BLOCK_ROWS = 8192, BLOCK_ENTRIES = 1 << 22, QUERY_GRAIN = 64 };
 
 _Static_assert((int)BLOCK_ROWS >= (int)COSINE_TILE_ROWS, "rows in reach have the room of met ones");
 
-/* Costs in nanoseconds, measured on one core: a column that two heads share; a pair's share of
- * looking up the query's lists and of comparing its sum; an entry of a row whose true product is
- * formed; a posting visited; a row met in lists. */
+/* Costs in nanoseconds, measured on one core: per column that two heads share; per pair, for its
+ * share of looking up the query's lists and of comparing its sum; per entry of a row whose true
+ * product is computed; per posting visited; per row met in lists. */
 static const double shared_ns = 1.3, head_pair_ns = 0.4, entry_ns = 1.5, posting_ns = 2,
                     met_ns = 26;
 
 /* ---- The join -------------------------------------------------------------------------------- */
 
-/* The norms of the tails behind a cut, by position: what the tails of two rows add to the products
- * of their heads is at most the product of two of these. */
+/* The norms of the tails after a cut, by position. The tails of two rows add at most the product of
+ * their norms to the product of the heads. */
 struct heads {
     uint32_t column_end;
     float threshold;
@@ -37,7 +37,8 @@ struct cosine_join {
     const struct equal_rows *query_groups, *collection_groups;
     bool self;
     const struct cosine_plan *plan;
-    size_t list_entries; /* of the rows whose posting lists are in memory together, about */
+    size_t list_entries; /* about this many entries of rows have their posting lists in memory at
+                            once */
     size_t block_begin, block_end;
     struct cosine_lists lists;
     /* x(c) at each entry of the queries' matrix, times the tail's cosine */
@@ -47,7 +48,7 @@ struct cosine_join {
     struct cosine_probe *probes; /* one per worker */
 };
 
-/* Decides by the true product, with the query spread over the probe's columns. */
+/* Computes the true product and decides. The query is spread over the probe's columns. */
 static cog_status verify(const struct cosine_join *join, unsigned worker, size_t query,
                          size_t position, cog_error *error) {
     struct join_part *part = &join->parts.items[worker];
@@ -66,7 +67,7 @@ static float met_tail_cosine(const struct cosine_plan *plan) {
     return plan->has_tails ? (float)plan->tails.cosines[COSINE_TAIL_MET] : 1;
 }
 
-/* The least y(c) of an entry that lists hold. */
+/* The smallest y(c) of an entry in the lists. */
 static float least_listed(const struct cosine_plan *plan) {
     return plan->filter_threshold / (plan->extents[0].length * met_tail_cosine(plan));
 }
@@ -122,7 +123,7 @@ static size_t block_end(const struct cosine_rows *rows, size_t begin, size_t mos
     return end;
 }
 
-/* Room for the blocks of some rows. */
+/* Allocates lists that hold any block of the rows. */
 static cog_status make_lists(struct cosine_lists *lists, const struct cosine_rows *rows,
                              size_t block_entries, cog_error *error) {
     size_t most_entries = 0, entries;
@@ -150,7 +151,7 @@ static cog_status measure_tails(void *context, unsigned worker, size_t begin, si
     return COG_OK;
 }
 
-/* The norms of the tails of all queries, unless they were kept. */
+/* The norms of the tails of all queries, unless kept from an earlier join. */
 static cog_status make_lengths(struct cosine_join *join, cog_error *error) {
     const struct sparse_matrix *queries = join->queries.matrix;
     if (!*join->query_lengths) {
@@ -181,10 +182,10 @@ static cog_status run_lists(struct cosine_join *join, cog_error *error) {
 
 /* ---- By heads --------------------------------------------------------------------------------
  *
- * The products of the columns before a cut, the heads, for all pairs, tile by tile; the pairs that
- * may reach the threshold by what their tails can add get their true product. Adding up short lists
- * into sums that stay in the first-level cache costs a fraction of a nanosecond per pair, less than
- * meeting the pair in posting lists, as soon as one pair in twenty is met. */
+ * Computes the products of the heads (the columns before a cut) for all pairs, tile by tile. Pairs
+ * that may reach the threshold with what their tails can add get their true product. Adding short
+ * lists to sums in the first-level cache costs a fraction of a nanosecond per pair. That is cheaper
+ * than meeting the pair in posting lists as soon as one pair in twenty is met. */
 
 static float *tail_lengths(const struct cosine_rows *rows, uint32_t column, double factor) {
     float *lengths = memory_array(rows->count + 1, sizeof *lengths);
@@ -215,9 +216,9 @@ static void free_heads(struct heads *heads, struct cosine_tiles *tiles) {
     FREE(heads->query_tails, heads->row_tails);
 }
 
-/* Rows of a tile of the heads' products, from row `from` of the tile on, that may reach the
- * threshold with the tile's query. Returns how many. *met grows by the rows that share a column of
- * the heads with the query, or are in reach without one. */
+/* Finds the rows of a tile, from row `from` on, that may reach the threshold with the tile's query;
+ * returns their number. Adds to *met the rows that share a column of the heads with the query or
+ * are in reach without one. */
 static size_t rows_in_reach(const struct heads *heads, const struct cosine_tile *tile, size_t from,
                             uint32_t rows[COSINE_TILE_ROWS], uint64_t *met) {
     enum { RUN = 32 };
@@ -290,11 +291,11 @@ static cog_status run_heads(struct cosine_join *join, cog_error *error) {
 
 /* ---- The cheaper of the two ------------------------------------------------------------------ */
 
-/* Rows to judge a join by, evenly spread over both sides. */
+/* A sample of rows by which the cost of a join is estimated, evenly spread over both sides. */
 enum { SAMPLE_ROWS = COSINE_SAMPLE_ROWS };
 struct sample {
     struct cosine_rows queries, collection;
-    double product_ns; /* what the true product of a pair takes */
+    double product_ns; /* cost of a pair's true product */
 };
 
 size_t cosine_sample_place(size_t count, size_t sampled, size_t i) {
@@ -348,7 +349,7 @@ static cog_status choose_cut(struct cosine_plan *plan, const struct sample *samp
     return status;
 }
 
-/* The cost of the sample's posting lists to its queries, in nanoseconds per pair of rows. */
+/* The cost of the join by posting lists on the sample, in nanoseconds per pair of rows. */
 static cog_status judge_lists(const struct cosine_plan *plan, const struct sample *sample,
                               double *pair_ns, cog_error *error) {
     const struct sparse_matrix *matrix = sample->queries.matrix;
@@ -382,7 +383,7 @@ static cog_status judge_lists(const struct cosine_plan *plan, const struct sampl
     return status;
 }
 
-/* The share of the sample's entries that lists hold, and some more. */
+/* The share of the sample's entries that the lists hold, plus a margin. */
 static double listed_share(const struct cosine_plan *plan, const struct cosine_rows *rows) {
     const float least = least_listed(plan);
     uint64_t listed = 0, all = 1;
@@ -435,7 +436,7 @@ void cosine_plan_free(struct cosine_plan *plan) {
     *plan = (struct cosine_plan){0};
 }
 
-/* The plan of a join of all rows at once. */
+/* The plan for a join of all rows at once. */
 static cog_status plan_all(const struct cosine_join *join, const struct join_options *options,
                            struct cosine_plan *plan, cog_error *error) {
     uint32_t rows[2][SAMPLE_ROWS];
@@ -499,7 +500,7 @@ static cog_status make_probes(struct cosine_join *join, cog_error *error) {
                                  "a cosine join");
 }
 
-/* Memory of the lists per entry of their rows. */
+/* Memory of the lists per entry of the rows. */
 static double listed_entry_bytes(const struct cosine_plan *plan) {
     const double entry_bytes = sizeof(struct cosine_entry);
     const double all_bytes =
@@ -512,7 +513,7 @@ uint64_t cosine_join_list_bytes(const struct cosine_plan *plan, double row_entri
     return (uint64_t)(entries * listed_entry_bytes(plan)) + 1;
 }
 
-/* Entries of rows whose lists fit; tiles keep to the same number. */
+/* The number of entries whose lists fit in memory; tiles use the same limit. */
 static size_t list_entries(const struct join_options *options, const struct cosine_plan *plan) {
     const double entries = (double)options->memory_bytes / listed_entry_bytes(plan);
     if (!options->memory_bytes || entries >= BLOCK_ENTRIES)

@@ -14,8 +14,8 @@ struct cosine_staged {
     struct cosine_posting posting;
 };
 
-/* Lengths between `lowest` and `longest` fall into levels; level 0 holds the longest. A posting
- * carries the upper edge of its level, which falls along a row as the length itself does. */
+/* Lengths between `lowest` and `longest` are divided into levels; level 0 has the longest. A
+ * posting carries the upper edge of its level, which falls along a row like the length itself. */
 struct level_scale {
     float longest, step;
 };
@@ -29,8 +29,8 @@ static float level_edge(const struct level_scale *scale, uint32_t level) {
     return scale->longest * COSINE_ROUND_UP - (float)level * scale->step;
 }
 
-/* The entries of one row whose length times the longest query reaches the threshold: those with a
- * length of `least` or more. The staging area has room for the row. */
+/* Stages the entries of one row that can reach the threshold with the longest query: entries with a
+ * length of at least `least`. The staging area has room for the row. */
 static void stage_row(struct cosine_lists *lists, const struct sparse_matrix *matrix, uint32_t row,
                       uint32_t position, float least) {
     uint64_t begin = matrix->offsets[row];
@@ -51,7 +51,7 @@ static void stage_row(struct cosine_lists *lists, const struct sparse_matrix *ma
     }
 }
 
-/* Two counting sorts: by level, then by column, which keeps the order of levels in each list. */
+/* Two counting sorts: by level, then by column, preserving the order of levels in each list. */
 static void order_postings(struct cosine_lists *lists, float least) {
     size_t count = lists->posting_count, ends[COSINE_LEVELS + 1] = {0};
     struct level_scale scale = {lists->longest, (lists->longest - least) / COSINE_LEVELS};
@@ -67,7 +67,8 @@ static void order_postings(struct cosine_lists *lists, float least) {
         posting->length = level_edge(&scale, level);
         lists->order[ends[level]++] = (uint32_t)i;
     }
-    /* starts[c + 1] runs from the start of list c to its end, which is the start of list c + 1. */
+    /* starts[c + 1] advances from the start of list c to its end, which is the start of list c + 1.
+     */
     for (size_t c = 0; c < lists->column_count; c++)
         lists->starts[c + 2] += lists->starts[c + 1];
     for (size_t i = 0; i < count; i++) {
@@ -126,7 +127,7 @@ void cosine_lists_free(struct cosine_lists *lists) {
 /* ---- Probes -----------------------------------------------------------------------------------
  */
 
-/* How many lists, or rows, ahead memory is asked for. */
+/* How many lists, or rows, ahead to prefetch. */
 enum { AHEAD = 8 };
 
 uint8_t *cosine_spans(const uint32_t *counts, uint32_t column_count, uint64_t entries) {
@@ -175,7 +176,7 @@ void cosine_probe_unload(struct cosine_probe *probe, const struct cosine_query *
         probe->dense[query->columns[i]] = 0;
 }
 
-/* Meets rows through the lists of the query's columns; returns how many. */
+/* Accumulates rows through the lists of the query's columns; returns the number of rows met. */
 static size_t meet(struct cosine_probe *probe, const struct cosine_lists *lists,
                    const struct cosine_query *query, float threshold, struct join_work *work) {
     struct cosine_accumulator *accumulators = probe->accumulators;
@@ -202,8 +203,8 @@ static size_t meet(struct cosine_probe *probe, const struct cosine_lists *lists,
     return met;
 }
 
-/* Forgets rows before `first`: in a self-join the earlier rows of the query's own block are met in
- * vain. */
+/* Drops rows before `first`: in a self-join, pairs with earlier rows of the block belong to those
+ * rows. */
 static size_t drop_earlier(struct cosine_probe *probe, size_t met, uint32_t first) {
     size_t kept = 0;
     for (size_t i = 0; i < met; i++) {
@@ -216,7 +217,7 @@ static size_t drop_earlier(struct cosine_probe *probe, size_t met, uint32_t firs
     return kept;
 }
 
-/* Goes on from what the lists gave until the bound falls below the threshold. */
+/* Continues from the lists' sum until the bound falls below the threshold. */
 static bool may_reach(const struct cosine_probe *probe, const struct cosine_lists *lists,
                       uint32_t row, struct cosine_accumulator so_far, float threshold) {
     enum { RUN = 8 };
@@ -244,7 +245,7 @@ static bool may_reach(const struct cosine_probe *probe, const struct cosine_list
     return sum >= threshold;
 }
 
-/* The entries that may_reach will read first: it gives up after some thirty. */
+/* The entries that may_reach reads first; it usually stops after about thirty. */
 static void prefetch_rest(const struct cosine_probe *probe, const struct cosine_lists *lists,
                           uint32_t row) {
     const char *from =

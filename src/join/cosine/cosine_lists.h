@@ -1,14 +1,14 @@
 /* Posting lists of a block of rows for one threshold, with only the entries through which a pair at
- * or above the threshold can first be met; and probes, which find the rows of the block that a
- * query may reach the threshold with. The caller owns lists and probes, one probe per worker.
+ * or above the threshold can first be met; and probes, which find the rows of the block that may
+ * reach the threshold with a query. The caller owns lists and probes, one probe per worker.
  *
  * Why it is safe. Let x(c) be the length (L2 norm) of the part of row x from column c on. If c is
  * the first column that x and y share, then x.y is a sum over columns from c on, and by Cauchy and
  * Schwarz x.y <= x(c) * y(c). A pair with x.y >= t is therefore met at a column with x(c) * y(c) >=
  * t, and the entry of y at c is needed only if y(c) * max|x| >= t. Columns are numbered from the
- * rarest, so what is left out are the entries with the longest lists. Lists are in falling order of
- * y(c), so that a query stops at t / x(c). Both lengths fall along a row: the columns visited for a
- * pair are the first ones of those it shares, and after the last of them, c, x.y <= (sum so far) +
+ * rarest, so the entries left out are those with the longest lists. Lists are in descending order
+ * of y(c), so a query stops at t / x(c). Both lengths decrease along a row: the columns visited for
+ * a pair are the first of its shared columns, and after the last of them, c, x.y <= (sum so far) +
  * x(after c) * y(after c). (Bayardo, Ma, Srikant, "Scaling up all pairs similarity search", WWW
  * 2007; Anastasiu and Karypis, "L2AP", ICDE 2014.) Nothing here needs values of one sign or rows of
  * exactly unit length. */
@@ -21,61 +21,61 @@ struct cosine_posting {
     uint32_t row; /* position in the block */
     float value;
     float length;  /* y(c), rounded up to one of COSINE_LEVELS steps */
-    uint32_t next; /* place in its row of the entry behind this one */
+    uint32_t next; /* index of the next entry in the row */
 };
 
-/* The rows once more, each entry with its y(c), rounded up. */
+/* The rows in row order, each entry with its y(c), rounded up. */
 struct cosine_entry {
     uint32_t column;
     float value;
     float length;
 };
 
-/* Zero-initialise; cosine_lists_create makes room and cosine_lists_free releases it. One index
- * serves block after block. */
+/* Zero-initialise; cosine_lists_create allocates and cosine_lists_free releases. One instance is
+ * reused block after block. */
 struct cosine_lists {
     uint32_t column_count;
-    float longest;    /* no row of any block is longer */
+    float longest;    /* upper bound on the length of any row of any block */
     uint32_t *starts; /* column_count + 2; list c is postings[starts[c] .. starts[c+1]) */
     struct cosine_posting *postings;
     struct cosine_entry
         *entries; /* of the block's rows; row r is row_starts[r] .. row_starts[r+1] */
     uint32_t *row_starts;
-    struct cosine_staged *staged; /* postings on their way into order */
+    struct cosine_staged *staged; /* postings before sorting */
     uint32_t *order;
     size_t posting_count, row_capacity, entry_capacity;
 };
 
-/* Room for blocks of up to `rows` rows and `entries` entries. */
+/* For blocks of up to `rows` rows and `entries` entries. */
 cog_status cosine_lists_create(struct cosine_lists *lists, uint32_t column_count, size_t rows,
                                size_t entries, cog_error *error);
-/* Indexes the entries of rows[0..count) whose y(c) is `least` or more: the threshold, lowered by
- * the error of float sums, over the length of the longest query. `longest` is the length of the
- * longest row of all blocks, rounded up. */
+/* Indexes the entries of rows[0..count) with y(c) >= `least`, which is the threshold (lowered by
+ * the error of float sums) divided by the length of the longest query. `longest` is the length of
+ * the longest row of all blocks, rounded up. */
 void cosine_lists_build(struct cosine_lists *lists, const struct sparse_matrix *matrix,
                         const uint32_t *rows, size_t count, float least, float longest);
 void cosine_lists_free(struct cosine_lists *lists);
 size_t cosine_lists_memory_bytes(uint32_t column_count, size_t rows, size_t entries);
 
-/* Columns are cut into spans of about equally many entries, so that x(c) for any column is found, a
- * little too large, from its span. */
+/* Columns are divided into spans with about equal numbers of entries. The span of a column gives
+ * its x(c), slightly overestimated. */
 enum { COSINE_SPANS = 128 };
 
-/* The span of each column, by the entries of each and of all; free() it. NULL when memory ran out.
- */
+/* The span of each column, from the number of entries per column and in total; free() it. NULL if
+ * out of memory. */
 uint8_t *cosine_spans(const uint32_t *counts, uint32_t column_count, uint64_t entries);
 
-/* What a query knows of a row of the block: the products so far, and the place of the row's next
- * entry, which is above zero from the first product on. */
+/* A query's state for a row of the block: the sum so far, and the index of the row's next entry,
+ * which is above zero once a product was added. */
 struct cosine_accumulator {
     float sum;
     uint32_t next;
 };
 
-/* Zero-initialise; cosine_probe_create makes room and cosine_probe_free releases it. */
+/* Zero-initialise; cosine_probe_create allocates and cosine_probe_free releases. */
 struct cosine_probe {
     const uint8_t *spans;                    /* borrowed */
-    struct cosine_accumulator *accumulators; /* a row of the block; zero between queries */
+    struct cosine_accumulator *accumulators; /* by row of the block; zero between queries */
     uint32_t *met; /* rows of the block in the order of their first product */
     float *dense;  /* the query by column; zero between queries */
     float span_lengths[COSINE_SPANS];
@@ -93,12 +93,12 @@ struct cosine_query {
     size_t count;
 };
 
-/* Rows of the block from `first` on that may reach the threshold (lowered by cosine_float_error)
- * with the query; they are in probe->met afterwards. Returns how many; unless that is 0 the query
- * stays loaded. */
+/* Finds the rows of the block from `first` on that may reach the threshold (lowered by
+ * cosine_float_error) with the query and lists them in probe->met. Returns their number; unless it
+ * is 0, the query stays loaded. */
 size_t cosine_probe_run(struct cosine_probe *probe, const struct cosine_lists *lists,
                         const struct cosine_query *query, float threshold, uint32_t first,
                         struct join_work *work);
-/* Takes the query back; until then dense products can be formed (sparse_dense_dot with
- * probe->dense). */
+/* Unloads the query; before that, products can be computed with sparse_dense_dot and probe->dense.
+ */
 void cosine_probe_unload(struct cosine_probe *probe, const struct cosine_query *query);

@@ -42,9 +42,9 @@ struct cosine_extent cosine_extent(const struct sparse_matrix *matrix) {
     return extent;
 }
 
-/* n products and their sum are off by at most (n + 1) * 2^-24 * |x| |y| and terms of second order,
- * because the sum of |x_i y_i| is at most |x| |y|. This is twice that, and some more for a last
- * addition. */
+/* n products and their sum have an error of at most (n + 1) * 2^-24 * |x| |y| and terms of second
+ * order, because the sum of |x_i y_i| is at most |x| |y|. This is twice that, and a margin for one
+ * more addition. */
 double cosine_float_error(struct cosine_extent x, struct cosine_extent y) {
     double count = (double)(x.count < y.count ? x.count : y.count);
     return (count + 16) * 0x1p-23 * (double)x.length * (double)y.length;
@@ -52,7 +52,7 @@ double cosine_float_error(struct cosine_extent x, struct cosine_extent y) {
 
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
-/* Sums of a block take 16 KiB. A column becomes dense when a fifth of the block's rows have it:
+/* Sums of a block take 16 KiB. A column is stored dense if a fifth of the block's rows have it:
  * adding into scattered sums costs about five times as much per row as adding arrays. */
 enum { BLOCK_ROWS = COSINE_TILE_ROWS, DENSE_SHARE = 5, FUSED = 4 };
 
@@ -63,7 +63,7 @@ struct tile_posting {
     float value;
 };
 
-/* A column of the block: a list, or a dense array of BLOCK_ROWS values when count is DENSE. */
+/* A column of the block: a list, or if count is DENSE a dense array of BLOCK_ROWS values. */
 struct tile_column {
     uint32_t start;
     uint32_t count;
@@ -85,7 +85,7 @@ static struct tile_row tile_row(const struct cosine_rows *rows, size_t position,
                              sparse_row_before(matrix, row, column_end)};
 }
 
-/* Gives each column its list or its array; false when memory ran out. */
+/* Assigns each column its list or array; false if out of memory. */
 static bool lay_out_columns(struct cosine_tiles *tiles) {
     size_t postings = 0, dense = 0;
     for (uint32_t c = 0; c < tiles->column_end; c++) {
@@ -133,7 +133,8 @@ static cog_status build_block(struct cosine_tiles *tiles, cog_error *error) {
     return COG_OK;
 }
 
-/* FUSED dense columns at once, so that the sums are read and written once for all. */
+/* Adds FUSED dense columns at once, so that the sums are read and written only once for all of
+ * them. */
 static void add_dense(float *restrict sums, const float *const dense[FUSED],
                       const float weights[FUSED]) {
     const float *restrict d0 = dense[0], *restrict d1 = dense[1];
@@ -222,8 +223,8 @@ void cosine_tiles_free(struct cosine_tiles *tiles) {
     memory_large_free(tiles->sums, tiles->sums_bytes);
 }
 
-/* A dense column has a fifth of the block's rows or more, so arrays take at most DENSE_SHARE values
- * for each entry that they hold; growing arrays may take twice what they need. */
+/* A dense column has a fifth of the block's rows or more, so arrays have at most DENSE_SHARE values
+ * per entry; growing arrays may take twice what they need. */
 size_t cosine_tiles_memory_bytes(const struct sparse_matrix *collection, unsigned threads) {
     uint64_t most = 0;
     for (size_t begin = 0; begin < collection->rows; begin += BLOCK_ROWS) {

@@ -14,7 +14,7 @@ enum { ROWS_AT_A_TIME = 1024 };
 
 struct scan {
     const struct sparse_matrix *queries, *collection;
-    float *dense; /* a query by column for each worker; zero in between */
+    float *dense; /* one query by column for each worker; zero in between */
     cosine_scan_work *work;
     void *context;
 };
@@ -57,7 +57,7 @@ cog_status cosine_scan(const struct sparse_matrix *queries, const struct sparse_
 
 /* ---- The nearest ----------------------------------------------------------------------------- */
 
-/* In a scan each worker has heaps of its own, which a large k would make large. */
+/* In a scan every worker has its own heaps, too much memory for a large k. */
 enum { SCAN_NEIGHBOURS = 4096 };
 
 struct ranked {
@@ -70,13 +70,13 @@ struct topk_run {
     size_t k;
     float error;          /* bound on the error of a tile's values, rounded up */
     bool zero_is_true;    /* a tile's 0 means a product of 0 */
-    size_t heap_sets;     /* 1, or a set of heaps for each worker */
+    size_t heap_sets;     /* 1, or one set of heaps per worker */
     struct ranked *heaps; /* k for each query of a set; the worst is on top */
     uint32_t *counts;
     struct cosine_tiles tiles;
-    float *best;  /* in tiles: k for each worker, a heap of the largest values of a tile's row */
-    float *dense; /* in tiles: a query by column for each worker; zero in between */
-    float *kept;  /* in a scan: the same, of the caller; or NULL */
+    float *best;  /* in tiles: k per worker, a heap of the largest values of a tile's row */
+    float *dense; /* in tiles: one query by column for each worker; zero in between */
+    float *kept;  /* in a scan: the same, owned by the caller; or NULL */
 };
 
 static bool takes_scan(const struct sparse_matrix *queries, size_t k) {
@@ -87,7 +87,7 @@ static bool worse(struct ranked a, struct ranked b) {
     return a.similarity != b.similarity ? a.similarity < b.similarity : a.row > b.row;
 }
 
-/* Puts `item` into the place of the top of a heap whose worst is on top. */
+/* Replaces the top of a heap (its worst item) by `item`. */
 static void sift_ranked(struct ranked *heap, size_t count, struct ranked item) {
     size_t at = 0;
     for (size_t child = 1; child < count; child = 2 * at + 1) {
@@ -138,8 +138,8 @@ static float kth_value(const float *values, size_t count, size_t k, float floor,
     return heap[0];
 }
 
-/* A row among the k best has a value of at least (k-th largest value of the tile) - 2 * error, and
- * at least (worst of k found before) - error: of those the true product is computed. */
+/* A row among the k best has a value of at least (k-th largest value of the tile) - 2 * error and
+ * of at least (worst of the k found before) - error. Only such rows get their true product. */
 static void search_tile(struct topk_run *run, unsigned worker, const struct cosine_tile *tile) {
     float *best = run->best + (size_t)worker * run->k;
     float *dense = run->dense + (size_t)worker * run->collection->column_count;
@@ -187,7 +187,7 @@ static cog_status take_product(void *context, unsigned worker, size_t query, uin
     return COG_OK;
 }
 
-/* What all workers found goes to the first one's heaps. */
+/* Merges the heaps of all workers into those of the first. */
 static void join_heaps(struct topk_run *run) {
     size_t queries = run->queries->rows;
     for (size_t heap = queries; heap < run->heap_sets * queries; heap++)
@@ -204,7 +204,8 @@ static cog_status search_all_rows(struct topk_run *run, unsigned threads, cog_er
     return status;
 }
 
-/* Products of values above zero that do not underflow add up to zero only if there are none. */
+/* If no value is negative and no product underflows, a sum of zero means that there are no
+ * products. */
 static bool none_negative_or_tiny(const struct sparse_matrix *matrix) {
     bool none = true;
     for (uint64_t i = 0; i < matrix->offsets[matrix->rows]; i++)

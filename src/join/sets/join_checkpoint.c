@@ -12,7 +12,7 @@
 
 enum {
     NUMBERS_MOST = 32,
-    COST_TIMES = 20 /* what a checkpoint takes, and what passes until the next */
+    COST_TIMES = 20 /* multiple of a checkpoint's duration that must pass before the next */
 };
 
 struct join_folder join_folder_in(const char *folder, const char *name) {

@@ -9,19 +9,20 @@ enum {
     SLOTS_PER_WORD = 16,
     LEAST_BITS = 16,
     MOST_BITS = 36,
-    SLOTS_PER_MEMBER = 2, /* wanted; half of it is the least */
+    SLOTS_PER_MEMBER = 2, /* preferred; half of it is the minimum */
     AHEAD = 16
 };
-/* The share of the values that are looked at: this multiple of what a partner may lack. */
+/* The share of the values that is looked at: this multiple of the share of members that a partner
+ * may lack. */
 static const double share_times = 3, share_least = 0.1, share_most = 0.9;
 
 struct lone_search {
     const struct set_file *file;
     const struct set_measure *measure;
     uint8_t *marks;
-    /* Of slots: the lower bit for a member that was met, the upper if again. Threads have tables of
-     * their own, one behind the other, if there is room, because writes that others may disturb
-     * take twice as long; then they become one. */
+    /* Two bits per slot: the lower is set when a member was met, the upper when one was met again.
+     * If there is room, every thread has its own table, one after the other, because contended
+     * writes take twice as long; the tables are merged at the end. */
     uint32_t *words;
     unsigned tables;
     bool is_shared; /* by several threads */
@@ -37,7 +38,7 @@ static size_t table_words(const struct lone_search *search) {
     return ((size_t)1 << search->bits) / SLOTS_PER_WORD;
 }
 
-/* In the first table. */
+/* Points into the first table. */
 static uint32_t *word_of(const struct lone_search *search, uint64_t member) {
     const uint64_t slot = member & (((uint64_t)1 << search->bits) - 1);
     return &search->words[slot / SLOTS_PER_WORD];
@@ -52,7 +53,7 @@ static void look_ahead(const struct lone_search *search, const uint64_t *members
         __builtin_prefetch(word_of(search, members[i]), 1);
 }
 
-/* Calls take for the marked rows, with the members of the share. */
+/* Calls `take` for the marked rows, with those of their members that are in the share. */
 typedef void set_taker(const struct lone_search *search, size_t row,
                        const struct loaded_sets *sets);
 static cog_status visit_rows(const struct lone_search *search, size_t begin, size_t end,
@@ -85,7 +86,8 @@ static void meet_own(uint32_t *word, unsigned shift) {
 }
 
 static void meet_set(const struct lone_search *shared, const uint64_t *members, size_t count) {
-    const struct lone_search search = *shared; /* words that are written may be anyone's */
+    const struct lone_search search =
+        *shared; /* a copy, as writes to the words may alias the original */
     look_ahead(&search, members, count);
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count)
@@ -113,7 +115,7 @@ static cog_status meet_rows(void *context, unsigned worker, size_t begin, size_t
     return visit_rows(&search, begin, end, meet_row, error);
 }
 
-/* Adds the words [begin, end) of the other tables to the first. */
+/* Merges the words [begin, end) of the other tables into the first. */
 static cog_status join_tables(void *context, unsigned worker, size_t begin, size_t end,
                               cog_error *error) {
     const struct lone_search *search = context;
@@ -132,8 +134,8 @@ static cog_status join_tables(void *context, unsigned worker, size_t begin, size
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
-/* Whether more members of a set of `size` were met once than a partner may lack; `members` are
- * those of the share. */
+/* Whether more members of a set of `size` were met once than a partner may lack. `members` are
+ * those in the share. */
 static bool has_no_partner(const struct lone_search *search, size_t size, const uint64_t *members,
                            size_t count) {
     const size_t needed = size ? size - set_least_overlap(search->measure, size) + 1 : 0;
@@ -166,7 +168,7 @@ static cog_status ask_rows(void *context, unsigned worker, size_t begin, size_t 
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* False if it would not pay. */
+/* False if the search would not pay. */
 static bool choose_table(struct lone_search *search, uint64_t members, uint64_t most_bytes) {
     const double wanted = share_times * (1 - search->measure->threshold);
     const double share = wanted > share_least ? wanted : share_least;

@@ -33,7 +33,7 @@ uint64_t member_counts_bytes(const struct member_counts *counts) {
     return counts->slots ? all_bytes(counts->bits, counts->width) : 0;
 }
 
-/* One slot per member if they fit, and then the widest that fit. */
+/* One slot per member if memory allows, then the widest slots that fit. */
 static void choose_slots(struct member_counts *counts, uint64_t members, uint64_t most_bytes) {
     enum { NARROWEST = 2 };
     counts->bits = LEAST_BITS;
@@ -91,7 +91,7 @@ static uint8_t *byte_of(const struct member_counts *counts, uint64_t member) {
     return &counts->slots[slot_of(counts, member) * counts->width / 8];
 }
 
-/* Where the slot of a member begins in its byte. */
+/* The bit at which a member's slot starts in its byte. */
 static unsigned shift_of(const struct member_counts *counts, uint64_t member) {
     return (unsigned)(slot_of(counts, member) * counts->width % 8);
 }
@@ -100,7 +100,7 @@ static unsigned in_slot(const struct member_counts *counts, uint64_t member, uin
     return byte >> shift_of(counts, member) & ((1u << counts->width) - 1);
 }
 
-/* Other bits of the member than those of its slot, as far as there are others. */
+/* Uses other bits of the member than its slot does, as far as there are others. */
 static uint8_t *second_of(const struct member_counts *counts, uint64_t member) {
     return &counts->seconds[member & (second_bytes(counts->bits) - 1)];
 }
@@ -109,8 +109,8 @@ static uint32_t *frequent_of(const struct member_counts *counts, uint64_t member
     return &counts->frequent[member & (frequent_count(counts->bits) - 1)];
 }
 
-/* Many threads at once may push a second over its end. Its class is then wrong, and any classes
- * above 1 make an order. */
+/* Concurrent increments may overflow a second. Its class is then wrong, but any classes above 1
+ * make an order. */
 static void add_second(const struct member_counts *counts, uint64_t member) {
     uint8_t *second = second_of(counts, member);
     if (__atomic_load_n(second, __ATOMIC_RELAXED) < MEMBER_COUNT_EXACT - counts->full)
@@ -119,7 +119,8 @@ static void add_second(const struct member_counts *counts, uint64_t member) {
         __atomic_fetch_add(frequent_of(counts, member), 1, __ATOMIC_RELAXED);
 }
 
-/* Threads that raise a byte at once cannot push it over its end; narrow slots have no such room. */
+/* Concurrent increments of a byte-wide slot cannot overflow it; narrow slots have no such margin.
+ */
 static bool raise_slot(const struct member_counts *counts, uint64_t member) {
     uint8_t *byte = byte_of(counts, member);
     const uint8_t one = (uint8_t)(1u << shift_of(counts, member));
@@ -135,8 +136,8 @@ static bool raise_slot(const struct member_counts *counts, uint64_t member) {
     return false;
 }
 
-/* Brings the bytes of the first members into the cache, as the loops do for the later ones: sets of
- * short texts have few more. */
+/* Prefetches the bytes of the first members, as the loops do for later ones: sets of short texts
+ * have few more. */
 static inline void look_ahead(const struct member_counts *counts, const uint64_t *members,
                               size_t count, bool is_written) {
     for (size_t i = 0; i < AHEAD && i < count; i++)
@@ -147,7 +148,8 @@ static inline void look_ahead(const struct member_counts *counts, const uint64_t
 }
 
 static void add_set(const struct member_counts *shared, const uint64_t *members, size_t count) {
-    const struct member_counts counts = *shared; /* bytes that are written may be anyone's */
+    const struct member_counts counts =
+        *shared; /* a copy, as writes to the bytes may alias the original */
     look_ahead(&counts, members, count, true);
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count)
@@ -161,7 +163,7 @@ struct counting {
     struct member_counts *counts;
     const struct set_file *file;
     const uint8_t *marks;
-    size_t first_row; /* of the part at hand */
+    size_t first_row; /* of the current part */
 };
 
 static cog_status count_rows(void *context, unsigned worker, size_t begin, size_t end,
@@ -183,7 +185,7 @@ static cog_status count_rows(void *context, unsigned worker, size_t begin, size_
 
 static cog_status count_part(struct counting *counting, size_t rows, unsigned threads,
                              cog_error *error) {
-    const unsigned most = UINT8_MAX - MEMBER_COUNT_EXACT; /* so that no byte wraps */
+    const unsigned most = UINT8_MAX - MEMBER_COUNT_EXACT; /* no byte wraps around */
     const size_t share = rows / (4 * (size_t)threads) + 1;
     return parallel_for(threads < most ? threads : most, rows,
                         share < ROWS_PER_PIECE ? share : ROWS_PER_PIECE, count_rows, counting,
@@ -209,8 +211,7 @@ void member_counts_remove_saved(const struct join_checkpoints *checkpoints) {
     join_checkpoint_remove(checkpoints, saved_name);
 }
 
-/* Whether there are such tables, and they fit. A budget leaves a little more or less from job to
- * job. */
+/* Whether such tables are possible and fit. Budgets differ slightly from job to job. */
 static bool can_be(const uint64_t numbers[SAVED_NUMBERS], uint64_t most_bytes, size_t row_count) {
     const uint64_t bits = numbers[SAVED_BITS], width = numbers[SAVED_WIDTH];
     return bits >= LEAST_BITS && bits <= MOST_BITS &&
@@ -219,7 +220,7 @@ static bool can_be(const uint64_t numbers[SAVED_NUMBERS], uint64_t most_bytes, s
             all_bytes((unsigned)bits, (unsigned)width) <= most_bytes + most_bytes / 8);
 }
 
-/* *rows: that are counted. */
+/* Sets *rows to the number of rows counted. */
 static bool restore(struct member_counts *counts, uint64_t most_bytes, size_t row_count,
                     const struct join_checkpoints *checkpoints, size_t *rows) {
     struct container saved;

@@ -10,10 +10,10 @@
 #include "join/sets/set_rounds.h"
 
 enum {
-    /* Sets of candidates that a join keeps decoded, without a limit; with one, a sixteenth of it.
-     */
+    /* Decoded sets of candidates kept by a join without a memory limit; with one, a sixteenth of
+     * it. */
     CACHE_BYTES = 64 << 20,
-    /* Without a limit. With one: three quarters of it at most. */
+    /* Without a memory limit; with one, at most three quarters of it. */
     COUNTS_BYTES_MOST = 1 << 30
 };
 
@@ -24,7 +24,7 @@ static uint64_t cache_bytes(const struct joining *joining) {
     return limit == 0 || limit > CACHE_BYTES ? CACHE_BYTES : limit;
 }
 
-/* As many slots as sets of the usual size fit. */
+/* The number of slots for sets of average size. */
 static size_t choose_cache_slots(const struct joining *joining, size_t count) {
     const uint64_t members = count ? joining->result->members / count + 1 : 1;
     const uint64_t bytes = set_verifier_slot_bytes(members);
@@ -48,7 +48,7 @@ static cog_status make_seekers(struct joining *joining, size_t count, cog_error 
     return COG_OK;
 }
 
-/* Moves what the threads found into the result, and frees their buffers. */
+/* Moves the results of all threads into the result and frees their buffers. */
 static cog_status close_seekers(struct joining *joining, cog_status status, cog_error *error) {
     struct set_join_result *result = joining->result;
     for (unsigned i = 0; joining->seekers && i < joining->job->threads; i++) {
@@ -79,9 +79,9 @@ static cog_status begin_result(struct joining *joining, size_t count, cog_error 
     return COG_OK;
 }
 
-/* Documents have met earlier representatives. A representative is also near the later ones, but not
- * near what became a member of another cluster. Notes go to earlier ranks, which have been passed.
- */
+/* Each document has been compared with earlier representatives. A representative may also be near
+ * later ones, but not near a member of another cluster. Notes go to earlier ranks, which have been
+ * passed. */
 static void note_later_representatives(struct joining *joining, size_t count) {
     for (uint32_t rank = 0; rank < count; rank++) {
         const uint64_t nearest = joining->nearest[rank];
@@ -126,7 +126,7 @@ enum {
 };
 enum { ARRAY_PARTNER, ARRAY_SIMILARITY, ARRAY_NEAREST, ARRAY_NEAREST_SIMILARITY, ARRAYS };
 
-/* Keeps the result, and nothing that led to it. */
+/* Saves the result and removes the checkpoints that led to it. */
 static cog_status save_result(struct joining *joining, size_t count, cog_error *error) {
     const struct set_join_result *result = joining->result;
     const size_t nearest = result->nearest ? count : 0;
@@ -186,7 +186,7 @@ static cog_status copy_result(struct joining *joining, size_t count, const struc
     return COG_OK;
 }
 
-/* Takes the result of an earlier job. */
+/* Loads the result of an earlier job. */
 static cog_status restore_result(struct joining *joining, size_t count, bool *was_restored,
                                  cog_error *error) {
     struct set_join_result *result = joining->result;
@@ -232,8 +232,9 @@ static uint64_t most_counts_bytes(const struct set_join_options *options) {
     return options->memory_bytes ? options->memory_bytes / 4 * 3 : (uint64_t)COUNTS_BYTES_MOST;
 }
 
-/* Of documents that are left because they may have partners, half of the places of a prefix are
- * listed, and a sixth of the members is in the cache of candidates; of all documents few are. */
+/* Estimates for documents that are left because they may have partners: half of the places of a
+ * prefix are listed, and a sixth of the members is in the cache of candidates. If all documents are
+ * left, the shares are small. */
 static void predict(const struct joining *joining, uint64_t members, bool are_left) {
     enum { ROW_BYTES = 9, LISTED_SHARE = 50, MEMBER_BYTES = MEMBER_BITS / 8 };
     const struct set_join_options *options = joining->options;
@@ -254,7 +255,7 @@ static void predict(const struct joining *joining, uint64_t members, bool are_le
                                     (uint64_t)joining->file->row_count * ROW_BYTES));
 }
 
-/* Counts the members of the documents that may have a partner; the marks of others are cleared. */
+/* Counts the members of the documents that may have a partnerand clears the marks of the others. */
 static cog_status make_counts(struct joining *joining, uint8_t *marks, struct member_counts *counts,
                               cog_error *error) {
     const uint64_t most_bytes = most_counts_bytes(joining->options);
@@ -303,7 +304,7 @@ static cog_status make_index(struct joining *joining, cog_error *error) {
     const uint64_t left = left_of(joining->options->memory_bytes, held + cache_bytes(joining));
     result->listed = set_prefixes_members(joining->prefixes);
     size_t capacity = set_index_capacity(has_skips ? left / 4 * 3 : left);
-    /* A budget leaves a little more or less from job to job. */
+    /* Budgets differ slightly from job to job. */
     const size_t saved = set_rounds_saved_postings(&joining->checkpoints);
     if (saved > capacity && saved - capacity <= capacity / 8)
         capacity = saved;
@@ -317,7 +318,7 @@ static cog_status make_index(struct joining *joining, cog_error *error) {
     return COG_OK;
 }
 
-/* Of the question, and of the sets. */
+/* A hash of the question and of the sets. */
 static uint64_t key_of(const struct joining *joining, size_t count) {
     const struct set_join_options *options = joining->options;
     const struct set_file *file = joining->file;

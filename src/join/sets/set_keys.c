@@ -9,7 +9,8 @@
 
 enum { SLOT_FULL = 15 };
 #define MEMBER_MASK (((uint64_t)1 << MEMBER_BITS) - 1)
-/* The numbers behind full slots take bits of the member that slots do not look at first. */
+/* Entries for members with full slots are found by bits of the member that slots do not use first.
+ */
 #define FREQUENT_SHIFT 21
 
 static uint64_t slot_of(const struct key_counts *counts, uint64_t member) {
@@ -65,7 +66,8 @@ uint32_t key_count(const struct key_counts *counts, uint64_t member) {
 
 /* ---- Keys of sets ---------------------------------------------------------------------------- */
 
-/* Counts as classes that fit above a member: themselves, then steps of an eighth. */
+/* Counts as classes that fit above a member in 64 bits: the count itself, then steps of an eighth.
+ */
 static uint64_t class_of_count(uint32_t count) {
     if (count < 16)
         return count;
@@ -123,9 +125,9 @@ void set_key_list_free(struct set_key_list *list) {
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
-/* Whether this shared key is the one that proposes the pair: the first shared one of the first two
- * keys of both, or any if there is none. The first two are in the order of members, so the first
- * key of either that the other has among its two is the first of all. */
+/* Whether this shared key proposes the pair: it is the first shared one of the first two keys of
+ * both sets, or there is no such key. The first two keys are in the order of members, so the first
+ * key of either set that is among the first two of the other is the first of all. */
 static bool proposes(const struct key_rows *rows, size_t i, size_t j, int64_t key) {
     const int64_t first = rows->first[i], second = rows->second[i];
     if (first != KEY_NONE && (first == rows->first[j] || first == rows->second[j]))
@@ -151,9 +153,9 @@ static cog_status add_pair(struct key_pairs *pairs, const struct key_rows *rows,
     return COG_OK;
 }
 
-/* The pairs of row i with the larger sets after it. The overlap that a pair needs rises with the
- * larger set, and members after the key bound it: the walk ends where row i has too few of them,
- * for most rows of a key that is common in its sets at once. */
+/* Adds the pairs of row i with the larger sets after it. The overlap that a pair needs increases
+ * with the larger set and is bounded by the members after the key, so the loop ends when row i has
+ * too few of them. For a key common in its sets, that is at once for most rows. */
 static cog_status pairs_of_row(const struct key_rows *rows, size_t i, size_t end, int64_t key,
                                const struct set_measure *measure, struct key_pairs *pairs,
                                cog_error *error) {

@@ -6,13 +6,13 @@ enum {
     AHEAD = 8,
     LISTS_AT_ONCE = 8,
     POSTINGS_PER_CANDIDATE = 16,
-    NEAREST_CANDIDATES = 256 /* further ones are only compared at the threshold */
+    NEAREST_CANDIDATES = 256 /* further candidates are only compared at the threshold */
 };
 
 /* ---- Components ------------------------------------------------------------------------------ */
 
-/* Halves the path on the way. Threads may do it at once: a parent only ever moves towards the root.
- */
+/* The root of a component; halves the path on the way. Safe for concurrent threads: a parent only
+ * ever moves towards the root. */
 uint32_t component_of(uint32_t *parents, uint32_t rank) {
     for (;;) {
         uint32_t parent = __atomic_load_n(&parents[rank], __ATOMIC_RELAXED);
@@ -37,7 +37,7 @@ static void connect(uint32_t *parents, uint32_t a, uint32_t b) {
     }
 }
 
-/* The next posting of the list that may be of another component. */
+/* The next posting of the list that may belong to another component. */
 static uint32_t skip_component(struct joining *joining, uint32_t posting) {
     const struct posting *postings = joining->index.postings;
     uint32_t *parents = joining->result->partner;
@@ -71,7 +71,7 @@ static cog_status verify(struct joining *joining, struct seeker *seeker, uint32_
 void note_nearest(struct joining *joining, uint32_t rank, uint32_t other, double similarity) {
     float rounded = (float)similarity;
     uint32_t bits;
-    memcpy(&bits, &rounded, sizeof bits); /* positive floats are ordered as their bits are */
+    memcpy(&bits, &rounded, sizeof bits); /* positive floats are ordered like their bits */
     uint64_t value = (uint64_t)bits << 32 | (UINT32_MAX - other);
     uint64_t old = __atomic_load_n(&joining->nearest[rank], __ATOMIC_RELAXED);
     while (old < value && !__atomic_compare_exchange_n(&joining->nearest[rank], &old, value, true,
@@ -83,7 +83,7 @@ static bool notes_nearest(const struct joining *joining, double similarity) {
     return joining->nearest && similarity >= joining->lowest.threshold;
 }
 
-/* Takes a verified pair as the mode wants it. *ends: no further candidate is needed. */
+/* Processes a verified pair as the mode requires. Sets *ends if no further candidate is needed. */
 static cog_status take_pair(struct joining *joining, struct seeker *seeker, uint32_t rank,
                             uint32_t other, double similarity, bool *ends, cog_error *error) {
     struct set_join_result *result = joining->result;
@@ -129,16 +129,16 @@ static cog_status verify_candidates(struct joining *joining, struct seeker *seek
 
 /* ---- Looking up ------------------------------------------------------------------------------ */
 
-/* The member at a place of the query's set, and what its postings are compared with. */
+/* The member at one place of the query's set, and the data that its postings are compared with. */
 struct probe {
     uint32_t rank;
-    uint64_t member, key; /* the key of its list */
+    uint64_t member, key; /* the key of its posting list */
     uint32_t size, place;
     bool of_words, is_prefix;
 };
 
-/* Whether a posting's document may match. At the first member that two sets share, in the order of
- * prefixes, they share no more than what is behind it in either. */
+/* Whether a posting's document may match. In prefix order, at the first member that two sets share,
+ * they share at most the members after it in either set. */
 static bool may_match(const struct joining *joining, const struct probe *probe,
                       const struct posting *posting) {
     const struct set_row *row = row_of(joining, posting->rank);
@@ -149,7 +149,7 @@ static bool may_match(const struct joining *joining, const struct probe *probe,
         return (size <= probe->size && posting->is_prefix) ||
                (probe->size <= size && probe->is_prefix);
     if (posting->place >= size)
-        return false; /* a member that the tag does not tell apart */
+        return false; /* a different member with the same tag */
     const uint32_t mine = probe->size - probe->place, other = size - posting->place;
     return (mine < other ? mine : other) >= joining->share * ((double)probe->size + size);
 }
@@ -164,7 +164,7 @@ static cog_status meet(struct joining *joining, struct seeker *seeker, const str
     TRY(candidates_add(&seeker->candidates, posting->rank, &is_new, error));
     if (!is_new || joining->options->mode != SET_JOIN_CONNECTED)
         return COG_OK;
-    /* At once: after a match, the rest of the component is skipped. */
+    /* Verify at once: after a match, the rest of the component is skipped. */
     TRY(verify(joining, seeker, posting->rank, &similarity, error));
     return take_pair(joining, seeker, probe->rank, posting->rank, similarity, &ends, error);
 }
@@ -175,8 +175,8 @@ uint64_t near_places(const struct joining *joining, uint64_t size) {
                : size - set_needed_overlap(&joining->lowest, size, size) + 1;
 }
 
-/* A posting list that is being read, from its newest posting to the first of the block (`local`) or
- * to its end. */
+/* A posting list being read, from its newest posting to the first of the block (`local`) or to the
+ * end of the list. */
 struct walk {
     struct probe probe;
     uint64_t steps;
@@ -196,7 +196,7 @@ static void end_walk(struct seeker *seeker, const struct walk *walk) {
         seeker->heavy = (struct heavy_member){walk->probe.member, walk->steps, walk->probe.rank};
 }
 
-/* Connected, and if there is a limit to candidates: one list after the other. */
+/* One list after the other: for connected mode, and if candidates are limited. */
 static cog_status read_list(struct joining *joining, struct seeker *seeker, struct walk *walk,
                             size_t first, cog_error *error) {
     const struct set_index *index = &joining->index;
@@ -221,7 +221,7 @@ static cog_status read_list(struct joining *joining, struct seeker *seeker, stru
     return COG_OK;
 }
 
-/* A posting of each in turn: the next ones come from memory meanwhile. */
+/* Reads one posting of each list in turn, to hide memory latency. */
 static cog_status read_together(struct joining *joining, struct seeker *seeker, struct walk *walks,
                                 size_t count, size_t first, cog_error *error) {
     const struct posting *postings = joining->index.postings;
@@ -304,7 +304,7 @@ cog_status look_up(struct joining *joining, struct seeker *seeker, uint32_t rank
     TRY(load_prefix(joining, seeker, rank, error));
     TRY(read_lists(joining, seeker, rank, &prefix->terms, false, true, local, error));
     TRY(read_lists(joining, seeker, rank, &prefix->words, true, true, local, error));
-    /* Inside a collection of falling sizes the smaller document asks, by its prefix. */
+    /* Within a collection of descending sizes the smaller document queries, by its prefix. */
     if (joining->options->reference)
         TRY(read_lists(joining, seeker, rank, &prefix->rest, false, false, local, error));
     if (joining->options->mode == SET_JOIN_CONNECTED)

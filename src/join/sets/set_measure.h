@@ -13,7 +13,7 @@ struct set_measure {
 
 /* The similarity of sets of a and b members that share `overlap`; 0 if either is empty. */
 double set_similarity(const struct set_measure *measure, uint64_t a, uint64_t b, uint64_t overlap);
-/* The smallest overlap that reaches the threshold; more than min(a, b) if none does. */
+/* The smallest overlap that reaches the threshold; more than min(a, b) if no overlap does. */
 uint64_t set_needed_overlap(const struct set_measure *measure, uint64_t a, uint64_t b);
 /* The smallest overlap of a set of that size with any partner (containment: with any larger one)
  * that reaches the threshold. */

@@ -13,26 +13,26 @@ enum {
     ROWS_PER_PIECE = 2048,
     MEMBER_BYTES = MEMBER_BITS / 8,
     FILTER_BITS_MOST = 32,
-    /* A stored prefix opens with these numbers of 4 bytes. */
+    /* A stored prefix starts with these 4-byte numbers. */
     AT_TERMS = 0,
     AT_TERMS_PLACE = 4,
     AT_WORDS = 8,
     AT_WORDS_PLACE = 12,
     AT_REST = 16,
     HEADER_BYTES = 20,
-    USUAL_BYTES = 1024 /* what is read of a prefix at once */
+    USUAL_BYTES = 1024 /* read at once from a prefix */
 };
 #define NOTHING UINT64_MAX
 
 struct set_prefixes {
-    uint64_t *offsets; /* of a row, or NOTHING */
+    uint64_t *offsets; /* by row, or NOTHING */
     size_t row_count;
-    char *bytes;            /* NULL: they are in the file */
-    int descriptor;         /* -1: there is none */
+    char *bytes;            /* NULL: the prefixes are in the file */
+    int descriptor;         /* -1: none */
     char *path;             /* NULL: a scratch file */
-    uint64_t size, members; /* atomic while they are made */
-    uint64_t checksum;      /* of a work folder's file: the sum of those of its rows; atomic */
-    bool is_saved;          /* as a checkpoint of the whole */
+    uint64_t size, members; /* atomic while prefixes are made */
+    uint64_t checksum; /* of a work folder's file: the sum of the checksums of its rows; atomic */
+    bool is_saved;     /* as a checkpoint of the whole file */
 };
 
 static const char *name_of(const struct set_prefixes *prefixes) {
@@ -41,8 +41,8 @@ static const char *name_of(const struct set_prefixes *prefixes) {
 
 /* ---- Stored prefixes ------------------------------------------------------------------------- */
 
-/* The bytes from `offset` on: `size` of them, or all that are stored if these are fewer.
- * They stay valid until the next call. */
+/* The bytes from `offset` on: `size` bytes, or up to the end of the file. Valid until the next
+ * call. */
 static cog_status stored_bytes(const struct set_prefixes *prefixes, uint64_t offset, size_t size,
                                struct buffer *buffer, const char **bytes, cog_error *error) {
     if (prefixes->bytes) {
@@ -82,12 +82,12 @@ static cog_status stored_prefix(const struct set_prefixes *prefixes, uint64_t of
 
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
-/* One thread's buffers. */
+/* The buffers of one thread. */
 struct chooser {
     uint8_t *counts;
     size_t counts_capacity;
     struct buffer bytes;
-    uint64_t *offsets; /* of the piece's rows in `bytes`, or NOTHING */
+    uint64_t *offsets; /* in `bytes`, by row of the piece, or NOTHING */
     uint64_t members;
     struct set_cursor cursor;
 };
@@ -99,14 +99,14 @@ struct choosing {
     struct set_measure measure;
     struct set_prefixes *prefixes;
     struct chooser *choosers;
-    /* Containment: which members are in any prefix, by a bit per hash; made in a pass of its own.
-     * A bit that two members share costs time, never a pair. */
+    /* Containment: one bit per hash, set for members that are in any prefix; made in a separate
+     * pass. A bit shared by two members costs time, never a pair. */
     uint8_t *filter;
     unsigned filter_bits;
     bool fills_filter;
-    size_t first_row; /* of the part at hand */
+    size_t first_row; /* of the current part */
     struct join_checkpoints *checkpoints;
-    bool counts_are_saved, filter_is_saved; /* whole: a checkpoint of prefixes needs them */
+    bool counts_are_saved, filter_is_saved; /* as a whole: a checkpoint of prefixes needs them */
 };
 
 static size_t filter_bit(const struct choosing *choosing, uint64_t member) {
@@ -132,7 +132,8 @@ static size_t prefix_places(const struct choosing *choosing, size_t count) {
     return count ? count - set_least_overlap(&choosing->measure, count) + 1 : 0;
 }
 
-/* Writes the stored members of a set's prefix in order, and in counts[i] a 0 for each of them. */
+/* Writes the stored members of a set's prefix in order, and sets counts[i] to 0 for each of them.
+ */
 static uint32_t put_prefix(const struct choosing *choosing, const uint64_t *members,
                            uint8_t *counts, size_t count, uint32_t *place, char **at) {
     const size_t places = prefix_places(choosing, count);
@@ -141,7 +142,7 @@ static uint32_t put_prefix(const struct choosing *choosing, const uint64_t *memb
     *place = 0;
     if (!member_counts_get(choosing->counts, members, count,
                            wants_all || places == 0 ? count : places - 1, counts))
-        return 0; /* the whole prefix has members that no other set has */
+        return 0; /* no other set has any member of the prefix */
     for (size_t i = 0; i < count; i++)
         of_count[counts[i] + 1]++;
     const size_t alone = of_count[1] + of_count[2]; /* counts of 0 do not occur */
@@ -149,7 +150,7 @@ static uint32_t put_prefix(const struct choosing *choosing, const uint64_t *memb
     if (places <= alone)
         return 0;
     const uint32_t stored = (uint32_t)(places - alone);
-    uint32_t starts[MEMBER_CLASSES] = {0}; /* of a count, among the stored */
+    uint32_t starts[MEMBER_CLASSES] = {0}; /* by count, among the stored */
     for (size_t c = 2; c + 1 < MEMBER_CLASSES; c++)
         starts[c + 1] = starts[c] + of_count[c + 1];
     for (size_t i = 0; i < count; i++) {
@@ -164,7 +165,7 @@ static uint32_t put_prefix(const struct choosing *choosing, const uint64_t *memb
     return stored;
 }
 
-/* The other members of a set that a smaller set may have in its prefix. */
+/* Writes the other members of a set that a smaller set may have in its prefix. */
 static uint32_t put_rest(const struct choosing *choosing, const uint64_t *members,
                          const uint8_t *counts, size_t count, char **at) {
     uint32_t stored = 0;
@@ -212,12 +213,12 @@ static cog_status choose(const struct choosing *choosing, struct chooser *choose
     return COG_OK;
 }
 
-/* Of a stored prefix, wherever it stands. */
+/* The checksum of a row's stored prefix, independent of its offset. */
 static uint64_t row_checksum(size_t row, const char *bytes, size_t size) {
     return hash_pair(row, hash_bytes(bytes, size));
 }
 
-/* Of the rows of a piece, whose prefixes stand one after the other. */
+/* The sum over the rows of a piece, whose prefixes are adjacent. */
 static uint64_t piece_checksum(const struct chooser *chooser, size_t begin, size_t end) {
     uint64_t sum = 0, next = chooser->bytes.size;
     for (size_t row = end; row-- > begin;) {
@@ -230,8 +231,7 @@ static uint64_t piece_checksum(const struct chooser *chooser, size_t begin, size
     return sum;
 }
 
-/* Writes a piece behind what others have written. The place depends on who comes first, the bytes
- * do not. */
+/* Appends a piece to the file. Its offset depends on the order of threads, its bytes do not. */
 static cog_status write_piece(struct set_prefixes *prefixes, struct chooser *chooser, size_t begin,
                               size_t end, cog_error *error) {
     uint64_t at = __atomic_fetch_add(&prefixes->size, chooser->bytes.size, __ATOMIC_RELAXED);
@@ -314,7 +314,7 @@ static cog_status save_sorting(const struct set_prefixes *prefixes, size_t rows,
                                 error);
 }
 
-/* A checkpoint of part of the rows counts with the tables that the rest is made from. */
+/* Saves a checkpoint of part of the rows, and before it the tables that it depends on. */
 static cog_status save_part(struct choosing *choosing, size_t rows, cog_error *error) {
     const size_t all = choosing->file->row_count;
     if (!choosing->counts_are_saved)
@@ -329,7 +329,7 @@ static cog_status save_part(struct choosing *choosing, size_t rows, cog_error *e
                         error);
 }
 
-/* Whether offsets are in the file. */
+/* Whether all offsets are within the file. */
 static bool are_possible(const struct set_prefixes *prefixes, size_t rows) {
     for (size_t row = 0; row < rows; row++)
         if (prefixes->offsets[row] != NOTHING &&
@@ -339,7 +339,7 @@ static bool are_possible(const struct set_prefixes *prefixes, size_t rows) {
     return true;
 }
 
-/* Whether the prefixes of the rows are those that were written. */
+/* Verifies the checksum of the rows' prefixes. */
 static bool are_undamaged(const struct set_prefixes *prefixes, size_t rows) {
     struct buffer buffer = {0};
     uint64_t sum = 0;
@@ -373,7 +373,7 @@ static bool take_sorting(struct set_prefixes *prefixes, const struct member_coun
            are_possible(prefixes, done) && (!verifies || are_undamaged(prefixes, done));
 }
 
-/* The number of rows whose prefixes an earlier job has left, whole and undamaged. */
+/* The number of rows whose complete and undamaged prefixes an earlier job left. */
 static size_t restore_sorting(struct set_prefixes *prefixes, const struct member_counts *counts,
                               bool verifies, const struct join_checkpoints *checkpoints) {
     struct container saved;
@@ -391,8 +391,8 @@ static size_t restore_sorting(struct set_prefixes *prefixes, const struct member
     return rows;
 }
 
-/* Goes on where an earlier job was stopped: the file is cut after what counts. Without counts the
- * whole has been verified (set_prefixes_are_saved). */
+/* Continues where an earlier job stopped: truncates the file after the valid part. Without counts,
+ * the whole has already been verified (set_prefixes_are_saved). */
 static cog_status go_on_sorting(struct set_prefixes *prefixes, const struct member_counts *counts,
                                 const struct join_checkpoints *checkpoints, size_t *rows,
                                 cog_error *error) {
@@ -443,7 +443,7 @@ static cog_status choose_parts(struct choosing *choosing, size_t begin, unsigned
     return COG_OK;
 }
 
-/* `begin`: rows that were chosen before. */
+/* `begin`: number of rows already done. */
 static cog_status run_choosers(struct choosing *choosing, size_t begin, unsigned threads,
                                cog_error *error) {
     cog_status status = COG_OK;
@@ -461,7 +461,7 @@ static cog_status run_choosers(struct choosing *choosing, size_t begin, unsigned
     return status;
 }
 
-/* Which members are in any prefix, by a pass over all sets. */
+/* Makes the filter of members that are in any prefix, in a pass over all sets. */
 static cog_status make_filter(struct choosing *choosing, unsigned threads, cog_error *error) {
     const unsigned bits = choosing->counts->bits;
     choosing->filter_bits = bits < FILTER_BITS_MOST ? bits : FILTER_BITS_MOST;
@@ -474,7 +474,7 @@ static cog_status make_filter(struct choosing *choosing, unsigned threads, cog_e
     return status;
 }
 
-/* Takes the file into memory; checkpoints still need it. */
+/* Loads the file into memory; it stays, as checkpoints need it. */
 static cog_status load_all(struct set_prefixes *prefixes, bool is_scratch, cog_error *error) {
     TAKE(prefixes->bytes, (size_t)prefixes->size + sizeof(uint64_t), "prefixes", error);
     cog_status status = descriptor_read_at(prefixes->descriptor, prefixes->bytes,

@@ -5,20 +5,20 @@
 #include "base/threads.h"
 
 enum {
-    BLOCK = 4096, /* ranks that are looked up together */
+    BLOCK = 4096, /* ranks looked up together */
     GRAIN = 32,
     AHEAD = 8
 };
 
-/* Where the rounds stand. */
+/* The state of the rounds. */
 struct rounds {
     size_t count;                /* documents of the join */
-    uint32_t *pending;           /* ranks of the round, rising */
-    size_t pending_count, begin; /* the first that was not reached yet */
-    size_t round_count;          /* documents of the round at its beginning */
-    size_t left_count;           /* at the front of `pending`: what the next round takes */
+    uint32_t *pending;           /* the ranks of the round, ascending */
+    size_t pending_count, begin; /* `begin`: the first rank not reached yet */
+    size_t round_count;          /* documents at the beginning of the round */
+    size_t left_count;           /* at the front of `pending`: the documents of the next round */
     bool is_full;                /* the index has no room for more documents */
-    uint64_t steps;              /* documents that were gone through in all rounds */
+    uint64_t steps;              /* documents processed in all rounds */
 };
 
 void set_rounds_reset(struct joining *joining, size_t count) {
@@ -32,8 +32,6 @@ void set_rounds_reset(struct joining *joining, size_t count) {
     result->rounds = result->comparisons = result->candidates = 0;
     result->heavy = (struct heavy_member){0};
 }
-
-/* ---- Listing --------------------------------------------------------------------------------- */
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
@@ -68,9 +66,9 @@ static bool add_document(struct joining *joining, uint32_t rank, const struct se
     return true;
 }
 
-/* One after the other, the documents of a block are compared with those before them in the block
- * (not for pairs, which do not depend on each other), and put into the index if later ones may
- * match them. Those that find no room, and all behind them, are left for the next round. */
+/* Compares the documents of a block one by one with earlier ones of the block (not for pairs, which
+ * are independent), and adds them to the index if later documents may match them. Documents that
+ * find no room, and all after them, are left for the next round. */
 static cog_status settle_block(struct joining *joining, const uint32_t *ranks, size_t count,
                                bool *full, uint32_t *left, size_t *left_count, cog_error *error) {
     struct seeker *seeker = &joining->seekers[0];
@@ -121,7 +119,7 @@ enum {
     ARRAYS
 };
 
-/* The documents that the index has, in the order in which they were listed; free() them. */
+/* The documents of the index, in the order in which they were listed; free() *ranks. */
 static cog_status list_ranks(const struct set_index *index, uint32_t **ranks, size_t *count,
                              cog_error *error) {
     *count = 0;
@@ -193,7 +191,7 @@ void set_rounds_remove_saved(const struct join_checkpoints *checkpoints) {
     join_checkpoint_remove(checkpoints, saved_name);
 }
 
-/* Ranks that rise, as those of `pending` do, all of them documents of the join. */
+/* Whether the ranks are ascending, like those of `pending`, and below `count`. */
 static bool are_ranks(const uint32_t *ranks, size_t ranks_count, size_t count) {
     for (size_t i = 0; i < ranks_count; i++)
         if (ranks[i] >= count || (i > 0 && ranks[i] <= ranks[i - 1]))
@@ -201,8 +199,8 @@ static bool are_ranks(const uint32_t *ranks, size_t ranks_count, size_t count) {
     return true;
 }
 
-/* What is left and what was not reached yet, one behind the other: the first of the rest is a block
- * behind, or more. */
+/* Restores `pending`: the ranks left for the next round, then the ranks not reached yet, which
+ * start at least a block later. */
 static bool take_pending(struct rounds *rounds, const struct container *saved) {
     const size_t rank_bytes = sizeof *rounds->pending;
     const size_t left = join_checkpoint_size(saved, ARRAY_LEFT) / rank_bytes;
@@ -238,7 +236,8 @@ static bool take_result(struct joining *joining, size_t count, const struct cont
     return result->heavy.rank < count;
 }
 
-/* Lists the documents again that the round had listed. *fits: false if the index has no room. */
+/* Adds the documents that the round had listed to the index again. *fits is false if it has no
+ * room. */
 static cog_status list_again(struct joining *joining, size_t count, const struct container *saved,
                              bool *fits, cog_error *error) {
     const size_t listed_count = join_checkpoint_size(saved, ARRAY_LISTED) / sizeof(uint32_t);
@@ -256,7 +255,7 @@ static cog_status list_again(struct joining *joining, size_t count, const struct
     return status;
 }
 
-/* Goes on where an earlier job was stopped. */
+/* Continues where an earlier job stopped. */
 static cog_status restore(struct joining *joining, struct rounds *rounds, bool *was_restored,
                           cog_error *error) {
     struct container saved;
@@ -290,8 +289,8 @@ static size_t block_size(const struct joining *joining, const uint32_t *pending,
     return count;
 }
 
-/* Documents that all rounds together go through, about: if each round lists as many documents as
- * its index holds, R rounds go through R, R - 1, ... and one R-th of them. */
+/* The approximate number of documents processed by all rounds together: if each round lists as many
+ * documents as its index holds, R rounds process R, R - 1, ... and one R-th of them. */
 static uint64_t expected_steps(const struct joining *joining, size_t pending_count) {
     const size_t capacity = joining->index.capacity;
     const uint64_t rounds = capacity ? (joining->result->listed + capacity - 1) / capacity : 1;
@@ -307,7 +306,7 @@ static cog_status run_block(struct joining *joining, struct rounds *rounds, cog_
     joining->ranks = ranks;
     if (!finds_pairs)
         TRY(parallel_for(joining->job->threads, count, GRAIN, look_up_ranks, joining, error));
-    /* What is left moves to the front of `pending`, behind which the block has been read. */
+    /* Ranks left over move to the front of `pending`; the block has been read beyond that point. */
     TRY(settle_block(joining, ranks, count, &rounds->is_full, rounds->pending, &rounds->left_count,
                      error));
     if (finds_pairs)
@@ -317,7 +316,7 @@ static cog_status run_block(struct joining *joining, struct rounds *rounds, cog_
     return COG_OK;
 }
 
-/* Runs a round to its end, from where it stands. */
+/* Runs a round to its end from its current state. */
 static cog_status run_round(struct joining *joining, struct rounds *rounds,
                             struct progress *progress, cog_error *error) {
     while (rounds->begin < rounds->pending_count) {
@@ -331,7 +330,7 @@ static cog_status run_round(struct joining *joining, struct rounds *rounds,
     return COG_OK;
 }
 
-/* The next round takes what this one has left. */
+/* Starts the next round with what this one left. */
 static void begin_round(struct joining *joining, struct rounds *rounds) {
     set_index_clear(&joining->index);
     joining->result->rounds++;
@@ -340,7 +339,7 @@ static void begin_round(struct joining *joining, struct rounds *rounds) {
     rounds->is_full = false;
 }
 
-/* A round that lists nothing new would repeat itself: a document larger than the index. */
+/* A round that lists nothing new would repeat forever: a document does not fit into the index. */
 static cog_status check_room(const struct joining *joining, size_t before, size_t after,
                              cog_error *error) {
     if (after < before || after == 0)

@@ -6,10 +6,10 @@
 #include "base/memory.h"
 
 enum {
-    CACHED_MEMBERS_MOST = 1 << 14, /* larger sets are not kept */
-    TABLE_FROM = 4,                /* candidates, from which on a table pays */
-    TABLE_MEMBERS_MOST = 1 << 12,  /* a larger one would leave the cache of a core */
-    SECOND_HASH = 16,              /* the bits of a member that are its second hash */
+    CACHED_MEMBERS_MOST = 1 << 14, /* larger sets are not cached */
+    TABLE_FROM = 4,                /* number of candidates from which a table pays */
+    TABLE_MEMBERS_MOST = 1 << 12,  /* a larger one would exceed the cache of a core */
+    SECOND_HASH = 16,              /* the second hash of a member is its bits from here on */
     MOVES_MOST = 64
 };
 #define NO_ROW UINT32_MAX
@@ -63,15 +63,15 @@ static bool sketches_allow(const struct set_sketch *a, const struct set_sketch *
 
 /* ---- The table of the document at hand ------------------------------------------------------- */
 
-/* A member stands at one of two places, one per half of the table (cuckoo hashing), so that two
- * comparisons find it or prove that it is not there. */
+/* Cuckoo hashing: a member is at one of two places, one per half of the table, so two comparisons
+ * find it or prove its absence. */
 static uint64_t *place_of(const struct set_verifier *verifier, size_t mask, size_t half,
                           uint64_t member) {
     return &verifier->table[half ? mask + 1 + (member >> SECOND_HASH & mask) : member & mask];
 }
 
-/* Puts a member at its place in one half; what stood there goes to its place in the other. False
- * if that does not end. */
+/* Puts a member at its place in one half and moves the previous member to its place in the other
+ * half. False if that does not end. */
 static bool put_member(const struct set_verifier *verifier, size_t mask, uint64_t member) {
     for (size_t move = 0; move < MOVES_MOST && member != NO_MEMBER; move++) {
         uint64_t *place = place_of(verifier, mask, move % 2, member), moved = *place;
@@ -91,7 +91,7 @@ static bool fill_table(struct set_verifier *verifier, size_t mask) {
     return true;
 }
 
-/* As small as its members find room. Members of damaged files may repeat and find none. */
+/* Makes the smallest table that has room. Members of damaged files may repeat and find none. */
 static cog_status make_table(struct set_verifier *verifier, cog_error *error) {
     const size_t count = verifier->own.term_count;
     size_t half = 16;
@@ -109,7 +109,7 @@ static cog_status make_table(struct set_verifier *verifier, cog_error *error) {
     return COG_OK;
 }
 
-/* As member_set_overlap of the document at hand and b. */
+/* Like member_set_overlap of the current document and b. */
 static size_t overlap_by_table(const struct set_verifier *verifier, const uint64_t *b,
                                size_t b_count, size_t least) {
     enum { LOOK_EVERY = 64 };
@@ -146,14 +146,14 @@ static cog_status load_own(struct set_verifier *verifier, cog_error *error) {
     return COG_OK;
 }
 
-/* Sees to it that a slot has the sets of a document. The largest ones are loaded every time, and
- * give their memory back with the next. */
+/* Loads the sets of a document into a slot. The largest are not cached, and their memory is
+ * released with the next document. */
 static cog_status load_other(struct set_verifier *verifier, uint32_t row, struct cached_sets *slot,
                              cog_error *error) {
     if (slot->row == row)
         return COG_OK;
     slot->row = NO_ROW;
-    slot->sets.bytes = verifier->bytes; /* encoded bytes are not kept */
+    slot->sets.bytes = verifier->bytes; /* encoded bytes are not cached */
     cog_status status = set_file_load(verifier->file, row, &slot->sets, error);
     verifier->bytes = slot->sets.bytes;
     slot->sets.bytes = (struct buffer){0};
