@@ -2,13 +2,13 @@
 
 #include "plan/method_choice.h"
 
-/* Measured nanoseconds of an entry of a vector: in a scan for one query, in a tile of many queries,
- * of a candidate that is weighed for this query alone, and of one that is weighed already. */
+/* Measured nanoseconds per entry of a vector: in a scan for one query, in a tile of many queries,
+ * of a candidate whose row is weighed for this query only, and of a candidate already weighed. */
 static const double SCANNED_TERM_NS = 1, TILED_TERM_NS = 0.1, WEIGHED_TERM_NS = 14, TERM_NS = 1.5;
-static const double ROW_NS = 200;   /* to find a row */
-static const double PROPOSED_NS = 250; /* of a row that signatures propose: listed and sorted */
+static const double ROW_NS = 200;      /* to find a row */
+static const double PROPOSED_NS = 250; /* per row that signatures propose: listed and sorted */
 
-/* The log of a live index is a segment with 4,096 documents and those of one more commit. */
+/* The log of a live index is a segment of up to 4,096 documents plus those of one commit. */
 enum { ALL_ROWS_MAX = 4096, UNMEASURED_ROWS_MAX = 8192, TILED_QUERIES = 16 };
 
 bool effort_weighs_all(size_t rows, size_t queries, size_t candidates) {
@@ -30,7 +30,7 @@ static size_t proposed_for(const struct effort_question *question, size_t candid
     return question->of_cosines && uses_margins ? recall_proposed(candidates) : candidates;
 }
 
-/* What candidates of a method cost besides the method: margins choose them, then true cosines. */
+/* The additional cost of a method's candidates: margins choose them, then true cosines decide. */
 static double proposals_ns(const struct effort_question *question, size_t candidates,
                            bool uses_margins) {
     double proposed = (double)proposed_for(question, candidates, uses_margins);
@@ -80,7 +80,7 @@ double effort_cosines_ns(const struct effort_question *question, size_t candidat
 
 bool effort_is_hopeless(const struct effort_question *question, const struct search_method *method,
                         unsigned effort, bool uses_margins) {
-    /* Models are rough, methods may be asked for by name, and other segments may be cheaper. */
+    /* Models are rough, methods can be requested by name, and other segments may be cheaper. */
     enum { TIMES_SLOWER = 16, TIMES_ALL_COSINES = 2 };
     double own_ns = method_ns(question, method, effort, uses_margins);
     if (own_ns > TIMES_SLOWER * method_ns(question, method_of(method_exhaustive(false)), 0, false))
@@ -90,7 +90,8 @@ bool effort_is_hopeless(const struct effort_question *question, const struct sea
                                        TIMES_ALL_COSINES * effort_exhaustive_ns(question);
 }
 
-/* Takes the cheapest of all efforts that are enough, if it is cheaper than *choice or the first. */
+/* Chooses the cheapest of all sufficient efforts if it is cheaper than *choice or there is no
+ * choice yet. */
 static bool choose_measured(const struct effort_question *question,
                             const struct recall_measures *measures,
                             const struct search_method *method, bool uses_margins, bool has_choice,

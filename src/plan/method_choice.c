@@ -13,7 +13,7 @@ cog_method method_for_index(size_t rows, bool documents) {
     return rows < FLAT_ROWS ? COG_METHOD_FLAT : documents ? COG_METHOD_COLUMNS : COG_METHOD_SLICES;
 }
 
-/* exact_ns is what the exact method takes per pair of documents that have 575 terms together. */
+/* exact_ns: time of the exact method per pair of documents with 575 terms in total. */
 static cog_method lists_or_exact(const struct sparse_matrix vectors[2], double recall,
                                  double exact_ns) {
     return recall < 1 && lists_method_pays(vectors, exact_ns / 575) ? COG_METHOD_LISTS
@@ -21,7 +21,7 @@ static cog_method lists_or_exact(const struct sparse_matrix vectors[2], double r
 }
 
 /* Measured on 100 million to 10 billion pairs of sentences and of documents: the exact search takes
- * 25 ns per pair, lists take a third to a half of that, and less than signatures at every size. */
+ * 25 ns per pair, lists a third to a half of that, and less than signatures at every size. */
 cog_method method_for_links(const struct sparse_matrix vectors[2], double recall) {
     return lists_or_exact(vectors, recall, 25);
 }

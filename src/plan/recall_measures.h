@@ -1,9 +1,10 @@
 /* The recall of a segment's methods, measured when the segment was built.
  *
- * Some rows are asked as queries, each without itself, and the answers of every step of effort are
- * compared with those of the exhaustive search (jobs/index/draft_recall.c). The counts stand in the
- * segment, so a search takes the least effort that reaches the wanted recall without brute force.
- * Section `rcal` of docs/format.md; 64 bytes per measure. Files of older writers do not have it. */
+ * A sample of rows is used as queries, each excluding itself, and the answers at every effort are
+ * compared with those of the exhaustive search (jobs/index/draft_recall.c). The counts are stored
+ * in the segment, so a search finds the smallest effort that reaches the wanted recall without
+ * brute force. Section `rcal` of docs/format.md; 64 bytes per measure. Files of older writers do
+ * not have it. */
 #pragma once
 
 #include <stdint.h>
@@ -12,19 +13,20 @@
 #include "estimate/interval.h"
 #include "store/container.h"
 
-/* What the true neighbours are and what a query brings. */
+/* How the true neighbours are defined and what a query has. */
 enum recall_flags {
-    RECALL_OF_COSINES = 1,   /* the truth are cosines of vectors, else distances of signatures */
+    RECALL_OF_COSINES =
+        1, /* true neighbours are by cosine of vectors; otherwise by distance of signatures */
     RECALL_WITH_MARGINS = 2, /* the method had the margins of the queries; they also chose the
                               * candidates for true cosines (search/hits/graded_query.h) */
 };
 
 enum { RECALL_NAME_BYTES = 8 };
 
-/* As it stands in the file: no padding. Measures of a method, its flags and k stand together, their
- * efforts rising. */
+/* The stored form, without padding. Measures with the same method, flags and k are adjacent, with
+ * ascending efforts. */
 struct recall_measure {
-    char method[RECALL_NAME_BYTES]; /* its name, with zeros behind */
+    char method[RECALL_NAME_BYTES]; /* the method's name, padded with zeros */
     uint32_t flags;                 /* recall_flags */
     uint32_t k;                     /* true neighbours of each query */
     uint32_t effort;
@@ -42,21 +44,23 @@ struct recall_measure recall_measure_of(const char *method, uint32_t flags, uint
                                         uint32_t effort, const struct share_tally *tally);
 struct measured_share recall_measure_share(const struct recall_measure *measure);
 
-/* The number of neighbours for which a search of the k nearest is measured: the least from k on
- * that is. 0 if k is more than any. */
+/* The number of neighbours that was measured for a search of the k nearest: the smallest measured
+ * number >= k; 0 if there is none. */
 uint32_t recall_measured_k(size_t k);
-/* Rows that get the true cosine, at least, in a search of the k nearest at this step. */
+/* The minimum number of rows that get the true cosine in a search of the k nearest at this effort.
+ */
 size_t recall_candidates(size_t k, unsigned effort);
-/* Rows that signatures propose, if margins of the query choose this number of candidates. */
+/* The number of rows that signatures propose if the query's margins choose this number of
+ * candidates. */
 size_t recall_proposed(size_t candidates);
 
-/* The least effort that reaches the recall with a confidence of 97.5%, of those that stand behind
- * `after` if it is not NULL; NULL if none does. */
+/* The smallest effort that reaches the recall with a confidence of 97.5%; only measures after
+ * `after` if it is not NULL. NULL if there is none. */
 const struct recall_measure *recall_measure_reaching(const struct recall_measures *measures,
                                                      const char *method, uint32_t flags, size_t k,
                                                      double recall,
                                                      const struct recall_measure *after);
-/* Whether the method was measured for such searches at all. */
+/* Whether the method was measured for such searches. */
 bool recall_is_measured(const struct recall_measures *measures, const char *method, uint32_t flags,
                         size_t k);
 

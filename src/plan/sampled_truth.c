@@ -59,7 +59,7 @@ static bool is_itself(const struct truth_rows *rows, uint32_t a, uint32_t b) {
     return (rows->self || rows->same_rows) && a == b;
 }
 
-/* All matches of the given rows of side 0, a counting from 0 among them. */
+/* All matches of the given rows of side 0; `a` is a position among them. */
 static cog_status find_matches(const struct truth_rows *rows, const uint32_t *sample, size_t count,
                                struct match_list *truth, cog_error *error) {
     const struct join_options options = {
@@ -113,7 +113,7 @@ static int by_similarity(const void *x, const void *y) {
                                           : ORDER(p->b, q->b);
 }
 
-/* Kish's effective sample size, a row being a cluster of its pairs; matches are in order of rows.
+/* Kish's effective sample size, with the pairs of a row as a cluster; matches are in order of rows.
  */
 static double independent_pairs(const struct match_list *truth) {
     double squares = 0, of_row = 0;
@@ -145,7 +145,7 @@ void recall_sample_draw(struct recall_sample *sample, const struct truth_rows *r
     sample->count = draw(rows, most, rows->seed, sample->rows);
 }
 
-/* Counts true matches, whose a is a place in the sample. */
+/* Counts true matches; their `a` is a position in the sample. */
 static void count_truth(struct recall_sample *sample, const struct truth_rows *rows,
                         const struct match_list *truth, const struct match_list *matches) {
     for (size_t i = 0; i < truth->count; i++) {
@@ -154,7 +154,7 @@ static void count_truth(struct recall_sample *sample, const struct truth_rows *r
         bool swap = rows->self && b < a;
         if (is_itself(rows, a, b))
             continue;
-        /* A pair of two sampled rows counts once, from its earlier row. */
+        /* A pair of two sampled rows is counted once, at its earlier row. */
         if (swap && bsearch(&b, sample->rows, sample->count, sizeof b, compare_u32))
             continue;
         sample->trials[place]++;
@@ -162,7 +162,7 @@ static void count_truth(struct recall_sample *sample, const struct truth_rows *r
     }
 }
 
-/* Sampled rows [first, first + count), by halves if they have too many matches. */
+/* Counts the sampled rows [first, first + count), split in halves if they have too many matches. */
 static cog_status count_part(struct recall_sample *sample, const struct truth_rows *rows,
                              size_t limit, size_t first, size_t count,
                              const struct match_list *matches, cog_error *error) {
@@ -192,8 +192,7 @@ cog_status recall_sample_count(struct recall_sample *sample, const struct truth_
                          : COG_OK;
 }
 
-/* Reports the recall, and says so if it is less than `wanted`, naming the method that misses none.
- */
+/* Reports the recall, with a notice if it is less than `wanted` that names the exact method. */
 static void recall_sample_report(const struct recall_sample *sample, double wanted,
                                  const char *exact_method, cog_report *report) {
     struct share_tally tally = {0};
