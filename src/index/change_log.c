@@ -20,7 +20,8 @@ enum {
     FRAME_BYTES = 32, /* before the payload */
     FRAME_MARK = 0x4d415246,
     ALIGNMENT = 8,
-    /* Zeros behind a frame that makes the file longer: as many bytes as it has, within these. */
+    /* When a frame extends the file, this many zeros follow it: as many as the file has bytes,
+     * within these limits. */
     LEAST_ROOM_BYTES = 1 << 12,
     MOST_ROOM_BYTES = 1 << 20,
 };
@@ -41,8 +42,8 @@ static uint64_t frame_checksum(const uint8_t *head, const void *payload, size_t 
     return XXH3_64bits_withSeed(payload, size, hash_bytes(head, FRAME_BYTES - 8));
 }
 
-/* Appends a frame to a buffer; returns its checksum in *checksum, which is that of the frame before
- * it when this is called. */
+/* Appends a frame to a buffer. In: *checksum of the previous frame. Out: the checksum of this one.
+ */
 static bool append_frame(struct buffer *buffer, const void *payload, size_t size,
                          uint64_t *checksum) {
     static const uint8_t zeros[ALIGNMENT];
@@ -56,13 +57,13 @@ static bool append_frame(struct buffer *buffer, const void *payload, size_t size
            buffer_append(buffer, zeros, (size_t)(padded(size) - size));
 }
 
-/* Whether a frame of this size can stand at this place of a file. */
+/* Whether a frame of this size fits into the file at this offset. */
 static bool fits(uint64_t at, uint64_t size, uint64_t file_bytes) {
     return file_bytes >= FRAME_BYTES && at <= file_bytes - FRAME_BYTES &&
            size <= file_bytes - FRAME_BYTES - at && padded(size) <= file_bytes - FRAME_BYTES - at;
 }
 
-/* Reads the frame at a place if there is a whole one. */
+/* Reads the frame at an offset if it is complete. */
 static cog_status read_frame(const struct change_log *log, uint64_t at, uint64_t file_bytes,
                              uint8_t head[FRAME_BYTES], struct buffer *buffer, bool *found,
                              cog_error *error) {
@@ -91,7 +92,7 @@ static cog_status file_size(const struct change_log *log, uint64_t *size_bytes, 
     return COG_OK;
 }
 
-/* Whether the last frame that was read still stands where it stood. */
+/* Whether the last frame read is still at its place. */
 static cog_status find_own_frame(const struct change_log *log, uint64_t file_bytes, bool *found,
                                  cog_error *error) {
     uint8_t head[FRAME_BYTES];
@@ -122,7 +123,7 @@ cog_status change_log_next(struct change_log *log, struct buffer *buffer,
     return COG_OK;
 }
 
-/* The first whole frame from a place on, SIZE_MAX if there is none. */
+/* The first complete frame from an offset on, UINT64_MAX if there is none. */
 static cog_status find_frame(const struct change_log *log, uint64_t at, uint64_t file_bytes,
                              uint64_t *place, cog_error *error) {
     enum { BLOCK_BYTES = 1 << 16 };
@@ -153,9 +154,9 @@ static bool is_zero(const uint8_t *bytes, size_t size) {
     return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-/* Whether the file has nothing but zeros behind the last frame. Whoever writes there begins with
- * the mark of a frame: what was zero before, and still begins with zeros, is zero. After a loss of
- * power nobody knows what was zero before. */
+/* Whether only zeros follow the last frame. A write there starts with a frame's mark, so a region
+ * that was zero before and still starts with zeros is zero. That does not hold after a power loss.
+ */
 static cog_status check_zeros(struct change_log *log, uint64_t file_bytes, bool *zero,
                               cog_error *error) {
     enum { BLOCK_BYTES = 1 << 16 };
@@ -194,7 +195,7 @@ cog_status change_log_check_end(struct change_log *log, uint64_t *torn_bytes, co
         return COG_OK;
     *torn_bytes = file_bytes - log->end_bytes;
     TRY(find_frame(log, log->end_bytes, file_bytes, &first, error));
-    /* Somebody may have been writing there: what is whole at the second look is no damage. */
+    /* A writer may be active there: a frame that is complete at the second look is no damage. */
     if (first != UINT64_MAX && first != log->end_bytes) {
         TRY(find_frame(log, log->end_bytes, file_bytes, &again, error));
         first = again;
@@ -276,7 +277,7 @@ cog_status change_log_cut(struct change_log *log, cog_error *error) {
                : error_system(error, "cut", log->path);
 }
 
-/* Writes the bytes of a frame, and zeros up to `room` behind the last frame, and syncs them. */
+/* Writes a frame and zeros up to room_bytes after the last frame, and syncs. */
 static cog_status write_bytes(const struct change_log *log, const struct buffer *frame,
                               uint64_t room_bytes, cog_error *error) {
     struct buffer longer = {0};
@@ -297,7 +298,8 @@ static cog_status write_bytes(const struct change_log *log, const struct buffer 
     return status;
 }
 
-/* A frame that the file has no room for brings room for the next ones, if the disk has it. */
+/* A frame that does not fit into the file extends it for the next frames as well, if the disk has
+ * room. */
 static cog_status write_frame(struct change_log *log, const struct buffer *frame,
                               cog_error *error) {
     uint64_t file_bytes = 0, end = log->end_bytes + frame->size;

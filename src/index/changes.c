@@ -6,7 +6,7 @@
 
 enum { CHANGE_ADD = 1, CHANGE_REMOVE = 2, HAS_WEIGHTS = 1, HEAD_BYTES = 32 };
 
-/* The bytes behind the head: hashes, frequencies, weights, id. */
+/* The bytes after the head: hashes, frequencies, weights, id. */
 static uint64_t body_bytes(uint64_t terms, bool has_weights, uint64_t id_size) {
     return terms * (8 + 4 + (has_weights ? 4 : 0)) + id_size;
 }
@@ -29,7 +29,7 @@ bool changes_add_document(struct buffer *payload, struct bytes_view id,
     if (!append_head(payload, CHANGE_ADD, bag->weights ? HAS_WEIGHTS : 0, bag->length, bag->count,
                      id.size))
         return false;
-    uint8_t *at = (uint8_t *)payload->data + payload->size; /* room was made with the head */
+    uint8_t *at = (uint8_t *)payload->data + payload->size; /* reserved together with the head */
     for (size_t i = 0; i < bag->count; i++, at += 8)
         encode_u64(at, bag->hashes[i]);
     for (size_t i = 0; i < bag->count; i++, at += 4)

@@ -1,4 +1,4 @@
-/* All segments of an index, opened and shared, and the files of its folder that nobody needs. */
+/* The segments of an index, opened and shared, and the cleanup of files that nothing refers to. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ cog_status index_segments_copy(const struct index_segments *index, struct index_
     return status;
 }
 
-/* The owner of this very segment; NULL if `known` has none. */
+/* The owner of the same segment; NULL if `known` does not have it. */
 static struct shared_segment *known_owner(const struct index_segments *known,
                                           const struct manifest_entry *entry) {
     for (size_t i = 0; known && i < known->manifest.count; i++) {
@@ -159,7 +159,8 @@ static bool same_segments(const struct manifest *a, const struct manifest *b) {
     return same;
 }
 
-/* Whether the folder has other segments by now: somebody joined those that could not be opened. */
+/* Whether the folder has other segments by now, because a merge replaced those that could not be
+ * opened. */
 static bool has_moved_on(const char *folder, const struct index_segments *index) {
     struct manifest now = {0};
     bool other =
@@ -198,8 +199,8 @@ void index_segments_close(struct index_segments *index) {
     *index = (struct index_segments){0};
 }
 
-/* A file that a writer of this index may have left: segment-N.cog or changes-N.log of no manifest,
- * or something with .tmp. behind its name. */
+/* Whether a file may be left from a writer of this index: segment-N.cog or changes-N.log that is
+ * not in the manifest, or a name with .tmp. in it. */
 static bool is_leftover(const char *name, const struct manifest *manifest) {
     unsigned long long number = 0;
     int length = 0;
@@ -218,7 +219,7 @@ static bool is_leftover(const char *name, const struct manifest *manifest) {
     return true;
 }
 
-/* Files of a merge go if nobody merges. */
+/* Deletes the files of a merge if none is running. */
 static void sweep_merging(const char *folder) {
     int lock;
     if (merging_lock(folder, &lock, NULL) == COG_OK)

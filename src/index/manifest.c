@@ -178,7 +178,7 @@ cog_status manifest_read(const char *folder, struct manifest *manifest, cog_erro
         absent ? error_set(error, COG_ERR_INPUT,
                            "%s: holds no index; make one with cognate index build", folder)
                : container_open(path, CONTAINER_MANIFEST, &container, error);
-    if (status == COG_OK) /* small, and everything else hangs on it */
+    if (status == COG_OK) /* small, and everything depends on it */
         status = container_verify(&container, error);
     THEN(status, settings_read(&container, &manifest->settings, error));
     THEN(status, read_entries(&container, manifest, error));
@@ -222,7 +222,7 @@ static cog_status write_removed(const struct manifest *manifest, struct containe
     return status == COG_OK ? container_writer_end(writer, error) : status;
 }
 
-/* A reader that did not know the log would miss documents. */
+/* A reader that does not support the log would miss documents. */
 static cog_status write_log(const struct manifest *manifest, struct container_writer *writer,
                             cog_error *error) {
     uint8_t number[LOG_BYTES];
@@ -266,7 +266,7 @@ cog_status manifest_compare_settings(const struct manifest *manifest,
     return status;
 }
 
-/* Those of the segment, and what the manifest has alone. */
+/* The segment's settings, plus those that only the manifest has. */
 static cog_status replace_settings(struct manifest *manifest, const struct settings *settings,
                                    cog_error *error) {
     struct settings fresh = {0};
@@ -316,7 +316,7 @@ cog_status manifest_add_segment(const char *folder, struct manifest *manifest,
     return status;
 }
 
-/* The names in a folder, made durable. */
+/* Makes renames in the folder durable. */
 static cog_status sync_folder(const char *folder, cog_error *error) {
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool synced = descriptor >= 0 && fsync(descriptor) == 0;
@@ -366,7 +366,7 @@ bool manifest_is_removed(const struct manifest_entry *entry, uint32_t row) {
     return low < entry->removed_count && entry->removed[low] == row;
 }
 
-/* Merges rows (counted from `first`) into those removed before. */
+/* Merges rows (counted from `first`) into the rows removed before. */
 static cog_status merge_removed(struct manifest_entry *entry, uint64_t first, const uint64_t *rows,
                                 size_t count, cog_error *error) {
     uint32_t *merged;

@@ -11,11 +11,11 @@ enum {
     BITS_MOST = 36,
     TAG_SHIFT = 40,
     CLASS_SHIFT = 32,
-    INSERTION_MOST = 96, /* entries that need no other sorting */
+    INSERTION_MOST = 96, /* up to this many entries are sorted by insertion */
     GRAIN = 4096,
     PARTS_BITS_MOST = 12,
-    PART_MEMBERS = 1 << 20, /* of a part, about */
-    ROWS_AT_ONCE = 1024     /* and then it is asked whether to stop */
+    PART_MEMBERS = 1 << 20, /* approximate */
+    ROWS_AT_ONCE = 1024     /* between two checks whether to stop */
 };
 
 unsigned member_lists_bits(uint64_t entries) {
@@ -33,7 +33,7 @@ void member_lists_free(struct member_lists *lists) {
 
 /* ---- Looking up ------------------------------------------------------------------------------ */
 
-/* The first entry of [begin, end) that is not below `value`. */
+/* The first entry of [begin, end) that is at least `value`. */
 static uint64_t first_from(const uint64_t *entries, uint64_t begin, uint64_t end, uint64_t value) {
     while (begin < end) {
         const uint64_t middle = begin + (end - begin) / 2;
@@ -77,15 +77,15 @@ struct noted_list {
     uint64_t begin, length;
 };
 
-/* A member and its row, on their way to the buckets of their part. */
+/* A member and its row, before they are put into the buckets of their part. */
 struct staged_member {
     uint32_t low, row;
     uint16_t high;
 };
 
-/* In a file, members are sorted into parts first, ranges of buckets that fit memory: whatever is
- * then read and written at random is a part. In memory there is one part, and members come from
- * their rows. */
+/* With a file, members are first sorted into parts: ranges of buckets that fit in memory, so that
+ * random access stays within a part. In memory there is one part, and members are read from their
+ * rows. */
 struct building {
     const struct member_source *source;
     struct member_lists *lists;
@@ -93,11 +93,12 @@ struct building {
     unsigned threads, part_bits;
     uint64_t part_starts[(1 << PARTS_BITS_MOST) + 1]; /* members before each part */
     struct room staged;
-    struct room sizes, places; /* of rows, u32: members, and members that have their places */
-    struct room longer;        /* lists of two entries or more, in their order */
+    struct room sizes,
+        places; /* by row, u32: number of members, and number of members with an assigned place */
+    struct room longer; /* lists of two or more entries, in their order */
     uint64_t longer_count, longest;
-    uint64_t first_bucket; /* of the part at hand */
-    uint64_t *fill;        /* of its buckets: where the next entry goes */
+    uint64_t first_bucket; /* of the current part */
+    uint64_t *fill;        /* by bucket of the part: position of the next entry */
 };
 
 static cog_status take_room(const struct building *building, struct room *room, uint64_t count,
@@ -113,7 +114,7 @@ static cog_status check_stop(uint64_t at, uint64_t count, cog_error *error) {
     return at % ROWS_AT_ONCE == 0 ? threads_check(at, count, error) : COG_OK;
 }
 
-/* part_starts[p + 1] becomes the members of part p, of 2^PARTS_BITS_MOST parts. */
+/* Counts the members of part p, of 2^PARTS_BITS_MOST parts, in part_starts[p + 1]. */
 static cog_status count_members(struct building *building, cog_error *error) {
     const struct member_source *source = building->source;
     const uint64_t *members;
@@ -130,7 +131,7 @@ static cog_status count_members(struct building *building, cog_error *error) {
     return COG_OK;
 }
 
-/* Chooses the parts, and adds up what count_members counted. */
+/* Chooses the parts and accumulates the counts of count_members. */
 static cog_status plan_parts(struct building *building, cog_error *error) {
     struct member_lists *lists = building->lists;
     uint64_t *starts = building->part_starts;
@@ -150,7 +151,7 @@ static cog_status plan_parts(struct building *building, cog_error *error) {
     return COG_OK;
 }
 
-/* Members of all rows into their parts, rows rising. */
+/* Writes the members of all rows to their parts, in ascending order of rows. */
 static cog_status stage_members(struct building *building, cog_error *error) {
     const struct member_source *source = building->source;
     uint64_t next[1 << PARTS_BITS_MOST];
@@ -172,7 +173,7 @@ static cog_status stage_members(struct building *building, cog_error *error) {
 
 typedef void member_taker(struct building *building, uint64_t member, uint32_t row);
 
-/* Calls take for the members of a part, rows rising. */
+/* Calls take for the members of a part, in ascending order of rows. */
 static inline cog_status visit_part(struct building *building, size_t part, member_taker *take,
                                     cog_error *error) {
     const struct member_source *source = building->source;
@@ -196,7 +197,7 @@ static void count_in_bucket(struct building *building, uint64_t member, uint32_t
     building->lists->starts[member_list_bucket(building->lists, member) + 1]++;
 }
 
-/* An entry without a class. */
+/* Adds an entry; its class is set later. */
 static void put_in_bucket(struct building *building, uint64_t member, uint32_t row) {
     const struct member_lists *lists = building->lists;
     uint64_t *place = &building->fill[member_list_bucket(lists, member) - building->first_bucket];
@@ -213,7 +214,7 @@ static void insertion_sort(uint64_t *items, uint64_t count) {
     }
 }
 
-/* Stable, by `bits` bits. */
+/* Sorts by `bits` bits, stably. */
 static void sort_by_digit(const uint64_t *from, uint64_t *to, uint64_t count, unsigned shift,
                           unsigned bits) {
     uint64_t starts[(1 << 12) + 1] = {0};
@@ -226,7 +227,7 @@ static void sort_by_digit(const uint64_t *from, uint64_t *to, uint64_t count, un
         to[starts[from[i] >> shift & mask]++] = from[i];
 }
 
-/* Entries that are in the order of their rows, by tags (in two digits) or by classes. */
+/* Sorts entries that are in the order of their rows, by tag (in two digits) or by class. */
 static cog_status sort_entries(const struct building *building, uint64_t *items, uint64_t count,
                                bool by_class, cog_error *error) {
     struct room scratch;
@@ -259,7 +260,7 @@ static cog_status sort_buckets(void *context, unsigned worker, size_t begin, siz
     return COG_OK;
 }
 
-/* The buckets of a part get their entries, sorted; those of the parts before have theirs. */
+/* Fills the buckets of a part with sorted entries. Parts must be filled in order. */
 static cog_status fill_part(struct building *building, size_t part, cog_error *error) {
     const struct member_lists *lists = building->lists;
     const size_t buckets = (size_t)1 << (lists->bits - building->part_bits);
@@ -288,7 +289,7 @@ static cog_status fill_parts(struct building *building, cog_error *error) {
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-/* The entries of the list that begins there, in a bucket that ends at `end`. */
+/* The length of the list that starts at `begin`, in a bucket that ends at `end`. */
 static uint64_t list_length(const uint64_t *entries, uint64_t begin, uint64_t end) {
     uint64_t at = begin + 1;
     while (at < end && entries[at] >> TAG_SHIFT == entries[begin] >> TAG_SHIFT)
@@ -296,7 +297,7 @@ static uint64_t list_length(const uint64_t *entries, uint64_t begin, uint64_t en
     return at - begin;
 }
 
-/* The next place in the order of a row's members goes to this entry. */
+/* Assigns the next place in the order of the row's members to this entry. */
 static void take_place(struct building *building, uint64_t *entry) {
     const uint32_t *sizes = building->sizes.data;
     uint32_t *places = building->places.data;
@@ -321,7 +322,8 @@ static inline cog_status visit_lists(struct building *building, list_taker *take
     return COG_OK;
 }
 
-/* Members of one row come first in the order; the other lists are counted, then noted. */
+/* Members with one row come first in the order. Other lists are counted, and noted in a second
+ * pass. */
 static void place_single(struct building *building, uint64_t begin, uint64_t length) {
     if (length == 1)
         take_place(building, &building->lists->entries[begin]);
@@ -336,7 +338,7 @@ static void note_longer(struct building *building, uint64_t begin, uint64_t leng
         longer[building->longer_count++] = (struct noted_list){begin, length};
 }
 
-/* By length; lists of one length keep their order. */
+/* Sorts by length, stably. */
 static cog_status sort_lists(struct building *building, cog_error *error) {
     const uint64_t count = building->longer_count;
     const struct noted_list *longer = building->longer.data;

@@ -25,7 +25,7 @@ bool merging_owns(const char *name) {
     return strcmp(name, lock_name) == 0 || strncmp(name, "merging.cog", 11) == 0;
 }
 
-/* Whether the locked file still has its name: whoever had the lock before may have deleted it. */
+/* Whether the locked file still has its name: the previous holder may have deleted it. */
 static bool has_its_name(const char *path, int descriptor) {
     struct stat own, named;
     return fstat(descriptor, &own) == 0 && stat(path, &named) == 0 && own.st_ino == named.st_ino &&

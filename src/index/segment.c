@@ -12,7 +12,7 @@
 #define SECTION_VECTOR_COLUMNS CONTAINER_TAG('v', 'c', 'c', 'o')
 #define SECTION_VECTOR_VALUES CONTAINER_TAG('v', 'c', 'v', 'a')
 
-/* Places in the section "shap". */
+/* Offsets in the section "shap". */
 enum {
     SHAPE_ROWS = 0,
     SHAPE_BITS = 8,
@@ -23,12 +23,12 @@ enum {
     SHAPE_BYTES = 48,
 };
 
-/* Older readers would take frequencies for weights; or miss the documents of sets. */
+/* Older readers would take frequencies for weights, or miss the documents of sets. */
 enum { SEGMENT_TERMS_READER = 2, SEGMENT_SETS_READER = 4 };
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* Files of the first writers have ids without a table. */
+/* Files of the oldest writers have ids without a table. */
 static cog_status open_id_buckets(struct segment *segment, cog_error *error) {
     struct bytes_view view;
     const void *starts = NULL, *entries = NULL;
@@ -74,7 +74,7 @@ struct method_rows segment_method_rows(const struct segment *segment) {
                                 .vectors = segment->vectors.offsets ? &segment->vectors : NULL};
 }
 
-/* Every method whose section the file has opens its tables. */
+/* Opens the tables of every method that has a section in the file. */
 static cog_status open_tables(struct segment *segment, cog_error *error) {
     struct method_rows rows = segment_method_rows(segment);
     const struct search_method *method;
@@ -116,7 +116,7 @@ static cog_status open_vectors(struct segment *segment, const uint8_t *shape, co
     return status;
 }
 
-/* Terms of documents, with the lengths of these. */
+/* Opens the terms of documents, and the documents' lengths. */
 static cog_status open_terms(struct segment *segment, cog_error *error) {
     const void *lengths = NULL;
     TRY(segment_terms_open(&segment->container, &segment->terms, error));
@@ -217,7 +217,7 @@ bool segment_vector(const struct segment *segment, size_t row, const uint32_t **
     if (begin > end || end > view.size / sizeof(uint32_t))
         return false;
     bool is_rising = begin == end || vectors->columns[end - 1] < vectors->column_count;
-    for (uint64_t i = begin + 1; i < end; i++) /* no branch, so vectors of the CPU can be used */
+    for (uint64_t i = begin + 1; i < end; i++) /* without a branch, so that it vectorises */
         is_rising &= vectors->columns[i - 1] < vectors->columns[i];
     if (!is_rising)
         return false;
@@ -246,7 +246,7 @@ static cog_status verify_rows(const struct segment *segment, cog_error *error) {
     if ((ids && (ids[0] != 0 || ids[rows] != segment->id_bytes.size)) ||
         (vectors && (vectors[0] != 0 || vectors[rows] != view.size / sizeof(uint32_t))))
         return error_set(error, COG_ERR_FORMAT, "%s: offsets do not cover their section", path);
-    /* A damaged file may claim any number of rows: only parts that hold them are walked. */
+    /* A damaged file may claim any number of rows, so iterate only over parts that contain them. */
     for (size_t row = 0; row < rows && (ids || vectors); row++) {
         struct bytes_view id;
         const uint32_t *columns;
@@ -262,13 +262,13 @@ static cog_status verify_rows(const struct segment *segment, cog_error *error) {
     return COG_OK;
 }
 
-/* Rows that have a term but a small weight for it may not count. */
+/* Rows that have a term with a small weight may not be counted. */
 static bool counts_fit(const struct segment_terms *terms, size_t term, uint32_t rows) {
     uint32_t df = terms->counts[term].document_frequency;
     return terms->has_weights ? rows > 0 && df <= rows : df == rows;
 }
 
-/* The counts of the terms against the vectors, which were verified. */
+/* Compares the counts of the terms with the vectors, which must be verified already. */
 static cog_status verify_terms(const struct segment *segment, cog_error *error) {
     const struct segment_terms *terms = &segment->terms;
     const struct sparse_matrix *vectors = &segment->vectors;

@@ -9,7 +9,7 @@
 #include "base/numbers.h"
 #include "index/segment.h"
 
-/* Fewer than 2^29 buckets: the product fits 64 bits. */
+/* Fewer than 2^29 buckets: the product fits in 64 bits. */
 static inline size_t id_bucket_of(uint64_t hash, size_t buckets) {
     return (size_t)((hash >> 32) * buckets >> 32);
 }
@@ -39,13 +39,14 @@ static bool hash_of_row(const struct segment *segment, size_t row, uint64_t *has
 
 /* ---- The table -------------------------------------------------------------------------------
  *
- * Ids are hashed twice, to count and to place them, rather than kept as eight bytes each. */
+ * Ids are hashed twice, once to count and once to place them, instead of storing eight bytes each.
+ */
 
 enum { DIGITS_MAX = 20 };
 
-/* A number as text, counted up in place: many times faster than printing each. */
+/* A decimal number incremented in place: many times faster than printing every number. */
 struct counter {
-    char digits[DIGITS_MAX + 1]; /* at the end, and a NUL behind them */
+    char digits[DIGITS_MAX + 1]; /* right-aligned, followed by a NUL */
     char *begin;
 };
 
@@ -72,14 +73,14 @@ static size_t counter_size(const struct counter *counter) {
     return (size_t)(counter->digits + DIGITS_MAX - counter->begin);
 }
 
-/* The ids whose hashes make a table: those of a segment, or numbers from `first` on. */
+/* The ids that a table is built from: those of a segment, or numbers from `first` on. */
 struct hashed_ids {
     const struct segment *segment; /* NULL: numbers */
     uint64_t first;
     struct counter counter;
 };
 
-/* The hash of the row's id; rows are asked for from 0 on. False if the id is damaged. */
+/* The hash of a row's id; call for rows in order, from 0. False if the id is damaged. */
 static bool next_hash(struct hashed_ids *ids, size_t row, uint64_t *hash) {
     if (ids->segment)
         return hash_of_row(ids->segment, row, hash);
@@ -91,7 +92,7 @@ static bool next_hash(struct hashed_ids *ids, size_t row, uint64_t *hash) {
     return true;
 }
 
-/* Leaves in starts[bucket] where the bucket begins. */
+/* Sets starts[bucket] to the beginning of the bucket. */
 static bool count_ids(struct hashed_ids *ids, size_t rows, uint32_t *starts) {
     size_t buckets = id_buckets_count(rows);
     uint64_t hash;
@@ -105,8 +106,7 @@ static bool count_ids(struct hashed_ids *ids, size_t rows, uint32_t *starts) {
     return true;
 }
 
-/* The entries of the buckets [begin, end), and where the next of each goes: starts[bucket] becomes
- * the bucket's end. */
+/* Writes the entries of buckets [begin, end) and advances starts[bucket] to the bucket's end. */
 static void fill_entries(struct hashed_ids *ids, size_t rows, size_t begin, size_t end,
                          uint32_t *starts, uint8_t *entries) {
     size_t buckets = id_buckets_count(rows), base = starts[begin];
@@ -131,7 +131,7 @@ cog_status id_buckets_build(const struct segment *segment, struct id_buckets *bu
                          segment->container.path);
     size_t count = id_buckets_count(segment->rows);
     fill_entries(&ids, segment->rows, 0, count, buckets->starts, buckets->entries);
-    for (size_t bucket = count; bucket > 0; bucket--) /* each start is its bucket's end by now */
+    for (size_t bucket = count; bucket > 0; bucket--) /* each start is now its bucket's end */
         buckets->starts[bucket] = buckets->starts[bucket - 1];
     buckets->starts[0] = 0;
     return COG_OK;
@@ -196,7 +196,7 @@ cog_status id_buckets_check(const struct id_buckets *buckets, const struct segme
 
 /* ---- Writing a table -------------------------------------------------------------------------
  *
- * Entries of a part of the buckets at a time, for which all ids are read again. */
+ * The buckets are written in parts; every part reads all ids again. */
 
 enum { TABLE_PARTS = 4, TABLE_BYTES = 16 << 20 };
 

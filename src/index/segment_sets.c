@@ -13,7 +13,7 @@
 #define SECTION_WORD_STARTS CONTAINER_TAG('s', 't', 'w', 's')
 #define SECTION_WORD_ENTRIES CONTAINER_TAG('s', 't', 'w', 'e')
 
-/* Places in the section "stsh". */
+/* Offsets in the section "stsh". */
 enum { SHAPE_BYTES_OF_SETS = 0, SHAPE_TERMS = 8, SHAPE_WORDS = 16, SHAPE_SIZE = 48 };
 
 enum { TEXT_BYTES = 16 }; /* of a fingerprint */
@@ -152,7 +152,7 @@ static size_t members_of(void *context, size_t row, const uint64_t **members) {
     return listed->of_words ? set.word_count : set.term_count;
 }
 
-/* The largest sets of all rows have room, so that reading them cannot fail. */
+/* Makes room for the largest sets of all rows first, so that reading them cannot fail. */
 static cog_status make_lists(const struct segment_sets *sets, size_t rows, bool of_words,
                              unsigned threads, const char *beside, struct member_lists *lists,
                              cog_error *error) {
@@ -256,7 +256,7 @@ static bool is_rising(const uint64_t *members, size_t count) {
     return true;
 }
 
-/* Records stand one behind the other, and cover the section. */
+/* Checks that records are adjacent and cover the section. */
 static cog_status check_rows(const struct segment_sets *sets, const char *path, size_t rows,
                              cog_error *error) {
     struct loaded_sets loaded = {0};

@@ -1,12 +1,12 @@
-/* The sets of a segment's documents, for an index by Jaccard or containment: what dedup compares
- * (vector/member_set.h), and posting lists of their members.
+/* The sets of a segment's documents, for an index by Jaccard or containment: the same sets that
+ * dedup compares (vector/member_set.h), plus posting lists of their members.
  *
- * A document has the set of its terms; a short text has the set of its words as well, or alone; a
- * text without any terms is known by a fingerprint of its bytes, which stands in the lists of words
- * as one member. Two documents of which one has no terms are compared by their words.
+ * A document has the set of its terms. A short text has the set of its words as well, or only that.
+ * A text without any terms has a fingerprint of its bytes, which is in the lists of words as one
+ * member. If one of two documents has no terms, they are compared by their words.
  *
- * Goes in: documents one by one. Comes out: sections stsh, stro, stby and the lists stts, stte of
- * terms, stws, stwe of words (docs/format.md). 14 bytes per member. */
+ * In: documents one by one. Out: sections stsh, stro, stby, and the lists stts, stte of terms and
+ * stws, stwe of words (docs/format.md). 14 bytes per member. */
 #pragma once
 
 #include "base/memory.h"
@@ -15,7 +15,7 @@
 #include "store/container.h"
 #include "vector/set_file.h"
 
-/* A document as its sets, strictly rising; borrowed. */
+/* The sets of a document, strictly ascending; borrowed. */
 struct document_set {
     const uint64_t *terms, *words;
     size_t term_count, word_count;
@@ -24,38 +24,39 @@ struct document_set {
 static inline bool document_set_is_text(const struct document_set *set) {
     return set->term_count + set->word_count == 0;
 }
-/* The member by which a text without terms stands in the lists of words. */
+/* The member that represents a text without terms in the lists of words. */
 static inline uint64_t document_set_text_member(const struct document_set *set) {
     return member_of_hash(set->text[0]);
 }
 
 /* How two documents with terms or words are compared: by terms, or by words if one has no terms,
- * and the overlap that they need. */
+ * and the overlap needed. */
 struct set_comparison {
     bool by_words;
     size_t a_count, b_count, least;
 };
-/* From the numbers of their members alone. False if these say that the threshold is not reached. */
+/* Needs only the numbers of members. False if these already rule out the threshold. */
 bool set_comparison_plan(const struct set_measure *measure, const struct document_set *a,
                          const struct document_set *b, struct set_comparison *comparison);
-/* The similarity by these members, terms or words; 0 if it is below the threshold. */
+/* The similarity of these members (terms or words); 0 if below the threshold. */
 double set_comparison_run(const struct set_measure *measure,
                           const struct set_comparison *comparison, const uint64_t *a,
                           const uint64_t *b);
-/* The similarity of two documents; 0 if it is below the threshold. */
+/* The similarity of two documents; 0 if below the threshold. */
 double document_set_similarity(const struct set_measure *measure, const struct document_set *a,
                                const struct document_set *b);
 
-/* In a map, or owned by segment_sets_finish's caller; zero: a segment without sets. */
+/* Mapped, or owned by the caller of segment_sets_finish; all zero if the segment has no sets. */
 struct segment_sets {
-    struct set_row *rows; /* NULL: no sets are known */
+    struct set_row *rows; /* NULL: no sets */
     uint8_t *bytes;
-    uint64_t size_bytes; /* MEMBER_SET_SLACK zeros at the end included */
+    uint64_t size_bytes; /* including MEMBER_SET_SLACK zeros at the end */
     struct member_lists terms, words;
 };
 void segment_sets_free(struct segment_sets *sets);
 
-/* Sets that become a segment. Zero-initialise; set_builder_free releases what was not taken. */
+/* Collects the sets of a new segment. Zero-initialise; set_builder_free releases what was not
+ * taken. */
 struct set_builder {
     struct set_row *rows;
     size_t count, capacity;
@@ -64,17 +65,17 @@ struct set_builder {
 cog_status set_builder_add(struct set_builder *builder, const struct document_set *set,
                            cog_error *error);
 void set_builder_free(struct set_builder *builder);
-/* Takes what the builder has, and makes the lists. */
+/* Takes the builder's contents and makes the lists. */
 cog_status segment_sets_finish(struct set_builder *builder, unsigned threads,
                                struct segment_sets *sets, cog_error *error);
-/* Makes the lists of sets that have rows and bytes; `beside`: see member_lists_build. After an
- * error the lists that were made stay. */
+/* Makes the lists for sets with rows and bytes; `beside` as in member_lists_build. After an error,
+ * lists already made remain. */
 cog_status segment_sets_list(struct segment_sets *sets, size_t rows, unsigned threads,
                              const char *beside, cog_error *error);
 
 /* The bytes of a row's sets in the section. False if they are damaged. */
 bool segment_sets_record(const struct segment_sets *sets, size_t row, struct bytes_view *record);
-/* The document of a row; `loaded` holds its members. False if it is damaged. */
+/* The document of a row; its members are in `loaded`. False if it is damaged. */
 bool segment_sets_load(const struct segment_sets *sets, size_t row, struct loaded_sets *loaded,
                        struct document_set *set);
 
@@ -83,6 +84,6 @@ cog_status segment_sets_write(const struct segment_sets *sets, size_t rows,
 /* Constant time, without copying. A file without sets leaves *sets zero. */
 cog_status segment_sets_open(const struct container *container, size_t rows,
                              struct segment_sets *sets, cog_error *error);
-/* Whether the sets are possible and the lists are those of the sets. */
+/* Verifies the sets, and that the lists are those of the sets. */
 cog_status segment_sets_check(const struct segment_sets *sets, const char *path, size_t rows,
                               cog_error *error);

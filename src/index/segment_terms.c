@@ -11,7 +11,7 @@
 #define SECTION_COUNTS CONTAINER_TAG('t', 'm', 'c', 'o')
 #define SECTION_SIGNED CONTAINER_TAG('t', 'm', 's', 'i')
 
-/* Places in the section "tmsh". */
+/* Offsets in the section "tmsh". */
 enum {
     SHAPE_TERMS = 0,
     SHAPE_LENGTH = 8,
@@ -62,7 +62,7 @@ void segment_terms_free(struct segment_terms *terms) {
 
 /* ---- Finding --------------------------------------------------------------------------------- */
 
-/* Interpolates while that narrows the range well, and halves it every other time. */
+/* Interpolation search, with bisection at every other step. */
 size_t segment_terms_place(const struct segment_terms *terms, uint64_t hash) {
     size_t low = 0, high = terms->count;
     hash = hash ? hash : 1; /* as statistics store it */

@@ -1,10 +1,10 @@
-/* Segments that several states of an index share: counted, mapped from a file or made in memory.
- * The last owner closes the segment and frees what it has in memory. */
+/* Reference-counted segments that several states of an index share, mapped from a file or made in
+ * memory. The last owner closes the segment and frees its memory. */
 #pragma once
 
 #include "index/segment.h"
 
-/* What a segment in memory owns; all NULL in a mapped one. */
+/* The arrays owned by a segment in memory; all NULL for a mapped one. */
 struct segment_memory {
     uint64_t *id_offsets;
     char *id_bytes;
@@ -21,17 +21,16 @@ void segment_memory_free(struct segment_memory *memory);
 struct shared_segment {
     unsigned owners;
     struct segment segment;
-    bool is_in_memory;            /* else mapped */
-    struct segment_memory memory; /* of one in memory */
+    bool is_in_memory;            /* otherwise mapped */
+    struct segment_memory memory; /* of a segment in memory */
     uint64_t *column_hashes;      /* the term of each column; see shared_segment_columns */
 };
-/* Takes the segment over, and what it has in memory (may be NULL); both are empty afterwards. After
- * an error they are as before. */
+/* Takes ownership of the segment and of `memory` (may be NULL); both are empty afterwards. After an
+ * error they are unchanged. */
 cog_status shared_segment_create(struct segment *segment, struct segment_memory *memory,
                                  struct shared_segment **shared, cog_error *error);
 struct shared_segment *shared_segment_retain(struct shared_segment *shared);
-/* The hash of each column's term, made when it is first needed. Threads may ask at the same time.
- */
+/* The hash of each column's term, made on first use. Thread-safe. */
 cog_status shared_segment_columns(struct shared_segment *shared, const uint64_t **hashes,
                                   cog_error *error);
 /* Accepts NULL. */
