@@ -8,8 +8,8 @@
 #include "base/io/output.h"
 #include "base/memory.h"
 
-/* A document of a batch in memory: the header below, hashes, frequencies, weights if it has them,
- * id, each padded to 8 bytes, so that the arrays are used where they are. */
+/* A document of a batch in memory: this header, hashes, frequencies, weights if any, and id, each
+ * padded to 8 bytes so that the arrays are used in place. */
 struct spooled {
     uint64_t length;
     uint64_t term_count;
@@ -17,8 +17,8 @@ struct spooled {
     uint64_t id_size;
 };
 
-/* On disk, a batch is its documents one after the other without padding, each with this header, and
- * frequencies are bytes if all of them fit. */
+/* On disk, a batch is its documents one after the other without padding, each with this header.
+ * Frequencies are stored as bytes if all of them fit. */
 struct packed {
     uint64_t length;
     uint32_t term_count;
@@ -30,7 +30,7 @@ enum { PACKED_BYTES = 18 };
 struct spool_batch {
     uint64_t offset; /* in the file */
     uint64_t size_bytes;
-    uint64_t memory_bytes; /* of the batch when it is read */
+    uint64_t memory_bytes; /* of the batch once it is read */
     uint64_t first_row;
 };
 
@@ -38,9 +38,9 @@ struct bag_spool {
     int descriptor;
     bool failed;
     struct spool_batch *batches;
-    size_t batch_count, batch_capacity, next; /* next: to be read */
+    size_t batch_count, batch_capacity, next; /* next: the batch to read next */
     uint64_t written, rows;
-    struct buffer packed; /* a batch on its way */
+    struct buffer packed; /* a batch being written or read */
 };
 
 cog_status bag_spool_create(const char *beside, struct bag_spool **result, cog_error *error) {
@@ -125,7 +125,7 @@ static char *put(char *to, const void *from, size_t size) {
     return to + size;
 }
 
-/* A packed document is never larger than it is in memory. */
+/* A packed document is never larger than in memory. */
 static char *pack_document(char *to, struct bytes_view id, const struct bag_view *bag) {
     const bool wide = !frequencies_are_bytes(bag);
     const struct packed header = {bag->length, (uint32_t)bag->count, (uint32_t)id.size,
@@ -141,7 +141,7 @@ static char *pack_document(char *to, struct bytes_view id, const struct bag_view
     return put(to, id.data, id.size);
 }
 
-/* Packs a batch into spool->packed; false if memory ran out. */
+/* Packs a batch into spool->packed; false if out of memory. */
 static bool pack_batch(struct bag_spool *spool, const struct buffer *batch) {
     buffer_reset(&spool->packed);
     if (!buffer_reserve(&spool->packed, batch->size))
@@ -170,7 +170,7 @@ static const char *unpack_frequencies(const struct packed *header, const char *f
     return from + header->term_count;
 }
 
-/* Takes the packed document at `from` into memory at *to; returns what is behind it. */
+/* Unpacks the document at `from` to *to; returns the end of the packed document. */
 static const char *unpack_document(const char *from, char **to) {
     struct packed packed;
     from = unpack_header(from, &packed);
@@ -214,7 +214,7 @@ void bag_spool_write(struct bag_spool *spool, const struct buffer *batch) {
     if (spool->failed || batch->size == 0)
         return;
     spool->failed = !write_batch(spool, batch);
-    if (spool->failed) /* nobody reads it any more: make room */
+    if (spool->failed) /* nobody reads it any more: free the disk space */
         (void)!ftruncate(spool->descriptor, 0);
 }
 

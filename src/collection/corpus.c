@@ -17,7 +17,7 @@
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* A batch is a small corpus, with what is needed to name and reject a duplicate. */
+/* A batch is a small corpus, plus the data to name and reject duplicates. */
 struct corpus_batch {
     struct corpus part;
     struct origin {
@@ -26,7 +26,7 @@ struct corpus_batch {
         uint64_t line;
     } * origins;
     size_t origin_capacity;
-    struct set_batch sets; /* of the same documents, if sets are wanted */
+    struct set_batch sets; /* of the same documents, if sets are requested */
 };
 
 struct corpus_reading {
@@ -37,7 +37,7 @@ struct corpus_reading {
     const cog_run_options *run;
     cog_report *report;
     uint64_t duplicates, empty_documents;
-    struct buffer spooled; /* documents of a batch on their way to the spool */
+    struct buffer spooled; /* documents of the batch being spooled */
 };
 
 static cog_status reserve_terms(struct corpus *corpus, size_t count, bool frequencies,
@@ -51,7 +51,7 @@ static cog_status reserve_terms(struct corpus *corpus, size_t count, bool freque
     return error_memory(error, needed * (frequencies ? 12 : 8), "the terms of the documents");
 }
 
-/* The weights of a row, and of rows before it that had none. */
+/* Appends the weights of a row; rows before the first with weights get weights too. */
 static bool append_weights(struct corpus *corpus, const struct bag_view *bag) {
     const bool first = !corpus->weights;
     if (!bag->weights && first)
@@ -80,7 +80,7 @@ static cog_status append_terms(struct corpus *corpus, const struct bag_view *bag
     return COG_OK;
 }
 
-/* A row, but for its terms. */
+/* Appends a row without its terms. */
 static cog_status append_item(struct corpus *corpus, struct corpus_row row, struct bytes_view id,
                               const struct bag_view *bag, cog_error *error) {
     row.first_term = corpus->term_count;
@@ -111,7 +111,7 @@ cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog
     return corpus_add(corpus, view_of("", 0), bag, error);
 }
 
-/* A row whose set is in a batch of sets. */
+/* Appends a row whose set is in a batch of sets. */
 static cog_status append_set_row(struct corpus *corpus, struct corpus_row row, struct bytes_view id,
                                  cog_error *error) {
     const struct bag_view bag = {.count = row.term_count};
@@ -124,7 +124,7 @@ cog_status corpus_add_counted(struct corpus *corpus, struct bytes_view id, size_
     return append_set_row(corpus, row, id, error);
 }
 
-/* The same with the terms in the spool. */
+/* Appends a row whose terms go to the spool. */
 static cog_status spool_row(struct corpus_reading *reading, struct corpus_row row,
                             struct bytes_view id, const struct bag_view *bag, cog_error *error) {
     if (!bag_spool_encode(&reading->spooled, id, bag))
@@ -199,7 +199,8 @@ static cog_status reject_duplicate(struct corpus_reading *reading, const struct 
                                    uint64_t record, struct bytes_view id, cog_error *error) {
     char message[600];
     const struct reader *source = reading->documents->source;
-    const bool in_memory = !reading->documents->reader; /* documents, numbered from 0 on */
+    const bool in_memory =
+        !reading->documents->reader; /* documents in memory are numbered from 0 */
     snprintf(message, sizeof message, "%s%c%llu: the id '%.*s' was used before",
              reader_file_name(source, origin->file), in_memory ? ' ' : ':',
              (unsigned long long)(in_memory ? record : origin->line),
@@ -216,7 +217,7 @@ static bool has_pipe(const struct corpus_reading *reading) {
     return reader_has_pipe(reading->documents->source);
 }
 
-/* The need of files was predicted; what comes through a pipe will be as large again as vectors. */
+/* For files, the memory was predicted. For a pipe, assume that vectors will need as much again. */
 static cog_status check_budget(const struct corpus_reading *reading, cog_error *error) {
     uint64_t budget = reading->run ? reading->run->memory_bytes : 0;
     uint64_t used = corpus_memory_bytes(reading->corpus);
@@ -244,7 +245,7 @@ static cog_status keep_row(struct corpus_reading *reading, const struct corpus_b
                : append_row(reading->corpus, *item, id, &bag, options->want_frequencies, error);
 }
 
-/* Keeps a row, or rejects it because its id was used before. */
+/* Keeps a row, or rejects it because its id was already used. */
 static cog_status take_row(struct corpus_reading *reading, const struct corpus_batch *batch,
                            size_t row, uint8_t *is_kept, cog_error *error) {
     struct corpus *corpus = reading->corpus;
@@ -262,7 +263,7 @@ static cog_status take_row(struct corpus_reading *reading, const struct corpus_b
                                        id, error);
 }
 
-/* Terms that stay outside the corpus. */
+/* Writes the batch's terms to the spool or the file of sets. */
 static cog_status store_terms(struct corpus_reading *reading, struct corpus_batch *batch,
                               const uint8_t *kept, cog_error *error) {
     if (reading->options->spool)
@@ -400,10 +401,10 @@ cog_status corpus_next_spooled(struct corpus *corpus, struct bag_spool *spool, s
 struct counting {
     const struct corpus *corpus;
     struct statistics *statistics;
-    bool of_presence; /* each term counts once per row, whatever its frequency */
+    bool of_presence; /* count each term once per row, regardless of its frequency */
 };
 
-/* Making a batch costs more than the terms of so few rows. */
+/* For so few rows, making a batch costs more than adding the terms directly. */
 enum { UNBATCHED_ROWS = 64 };
 
 /* Adds a row without a batch. */
@@ -469,7 +470,7 @@ cog_status corpus_statistics(const struct corpus *const *corpora, size_t count, 
     return HAND_OUT(status, statistics, statistics_free, result);
 }
 
-/* From the bags of a corpus to sparse rows: two passes, one that counts and one that fills. */
+/* Bags of a corpus to sparse rows in two passes: one counts, one fills. */
 
 enum { ROW_GRAIN = 256, PREFETCH_AHEAD = 12 };
 
@@ -487,7 +488,7 @@ struct row_filling {
     float *values;
 };
 
-/* A term of a row: its column, and its place in the bag, in the order of columns. */
+/* A term of a row, sortable by column: the column, and the position in the bag. */
 static uint64_t entry_of(uint32_t column, size_t position) {
     return (uint64_t)column << 32 | (uint32_t)position;
 }
@@ -500,7 +501,7 @@ static uint32_t entry_position(uint64_t entry) {
     return (uint32_t)entry;
 }
 
-/* The row's terms that have a column, in no order yet. entries has room for the whole bag. */
+/* Lists the row's terms that have a column, unsorted. `entries` has room for the whole bag. */
 static size_t find_columns(const struct row_filling *filling, const struct bag_view *bag,
                            uint64_t *entries) {
     size_t count = 0;
@@ -534,7 +535,7 @@ static cog_status count_columns(void *context, unsigned worker, size_t begin, si
     return COG_OK;
 }
 
-/* The weights of the entries over their length, summed in the order of the columns. */
+/* Normalises the weights of the entries to unit length, summing in the order of the columns. */
 static void store_unit_weights(const uint64_t *entries, size_t count, const float *weights,
                                float *values) {
     double sum = 0;
@@ -584,8 +585,8 @@ static cog_status fill_rows(void *context, unsigned worker, size_t begin, size_t
     return status;
 }
 
-/* Counts, allocates and fills the rows of one corpus; the arrays go to the caller through
- * `filling`. */
+/* Counts, allocates and fills the rows of one corpus; `filling` then owns the arrays for the
+ * caller. */
 static cog_status build_rows(struct row_filling *filling, unsigned threads, cog_error *error) {
     size_t rows = filling->corpus->rows;
     TAKE_ZEROED(filling->offsets, rows + 1, "vectors", error);
@@ -614,7 +615,7 @@ cog_status corpus_vectors_in(const struct corpus *corpus, const struct term_numb
                                   .min_terms = min_terms,
                                   .selected = selected,
                                   .want_values = true};
-    /* A table of up to 65,536 logarithms is not worth it for a query or two. */
+    /* Filling a table of up to 65,536 logarithms does not pay for a few queries. */
     enum { FEW_ROWS = 64 };
     cog_status status = corpus->rows > FEW_ROWS ? idf_table_fill(&idf, statistics, error) : COG_OK;
     THEN(status, build_rows(&filling, threads, error));

@@ -11,7 +11,7 @@ struct fingerprint fingerprint_of_bag(const struct bag_view *bag) {
     struct fingerprint print = {bag->count, 0};
     for (size_t i = 0; i < bag->count; i++) {
         uint64_t frequency = bag->frequencies ? bag->frequencies[i] : 1;
-        if (bag->weights) { /* clicks have fractions, and frequencies round them */
+        if (bag->weights) { /* clicks have fractions, which frequencies round */
             uint32_t bits;
             memcpy(&bits, &bag->weights[i], sizeof bits);
             frequency |= (uint64_t)bits << 32;
@@ -29,7 +29,7 @@ static bool is_equal(const struct fingerprint *a, const struct fingerprint *b) {
 cog_status equal_documents_find(const struct fingerprint *prints, size_t rows, uint32_t **result,
                                 size_t *groups, cog_error *error) {
     const size_t slot_count = hash_slots(rows + 1, 64);
-    uint32_t *leaders = NULL, *slots = NULL; /* a slot: 1 + row, 0: free */
+    uint32_t *leaders = NULL, *slots = NULL; /* a slot is 1 + row, or 0 if free */
     uint8_t *is_shared = NULL;
     cog_status status = TAKEN(leaders, rows, "equal documents", error);
     THEN(status, TAKEN_ZEROED(slots, slot_count, "equal documents", error));

@@ -9,7 +9,7 @@ void id_list_free(struct id_list *list) {
     free(list->ids);
 }
 
-/* The data of the ids is NULL until the last byte is there. */
+/* The ids' data pointers are set after the last byte, when the buffer no longer moves. */
 static cog_status add_id(struct id_list *list, struct bytes_view line, struct buffer *id,
                          cog_error *error) {
     if (!unescape_into(id, line) || !buffer_append(&list->bytes, id->data, id->size) ||

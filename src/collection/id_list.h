@@ -1,4 +1,4 @@
-/* Ids that a user lists in a file: a line each, escaped as results write them. */
+/* A user's list of ids from a file: one per line, escaped as in results. */
 #pragma once
 
 #include "base/error.h"
@@ -12,6 +12,6 @@ struct id_list {
     size_t count, capacity;
 };
 
-/* "-" is standard input. Empty lines are no ids. Release the list also after an error. */
+/* "-" is standard input. Ignores empty lines. Release the list also after an error. */
 cog_status id_list_read(struct id_list *list, const char *path, cog_error *error);
 void id_list_free(struct id_list *list);

@@ -6,8 +6,7 @@
 #include "base/hash_table.h"
 #include "base/memory.h"
 
-/* A slot keeps 32 bits of the hash next to the row, so that most mismatches need no look at the id.
- */
+/* A slot stores 32 bits of the hash next to the row, so most mismatches do not read the id. */
 struct id_slot {
     uint32_t tag;
     uint32_t row; /* plus 1; 0 is an empty slot */

@@ -61,7 +61,8 @@ static cog_status produce(void *context, void *batch, bool *end, cog_error *erro
     return status;
 }
 
-/* The first record of the batch from next_item on that is wanted; the count if there is none. */
+/* The index of the next wanted record of the batch, from next_item on; the count if there is none.
+ */
 static size_t next_wanted(const struct ingest *ingest, const struct ingest_batch *batch) {
     if (!ingest->only)
         return batch->next_item;
@@ -81,7 +82,7 @@ static cog_status skip(struct ingest_batch *slot, struct bytes_view raw, uint64_
     return COG_OK;
 }
 
-/* Terms that the input names itself, each once, stand for the analysed ones. */
+/* Uses the terms given in the input, each once, instead of analysed ones. */
 static cog_status take_given_terms(struct ingest_worker *worker, struct bag_view *bag,
                                    cog_error *error) {
     const struct document *document = &worker->document;
@@ -115,7 +116,7 @@ static void take_raw(struct ingest *ingest, struct ingest_worker *worker,
     item->document = &worker->document;
 }
 
-/* The terms of the worker's document, or at once its bag. */
+/* Makes the terms of the worker's document, or directly its bag. */
 static cog_status take_terms(const struct ingest *ingest, struct ingest_worker *worker,
                              struct bag_view *bag, cog_error *error) {
     const struct document *document = &worker->document;
@@ -262,7 +263,7 @@ void ingest_close(struct ingest *ingest) {
     FREE(ingest->workers, ingest->batches, ingest->slots, ingest);
 }
 
-/* A pass by the settings in *wanted. */
+/* Starts a pass with the settings in *wanted. */
 static cog_status open_pass(const struct ingest *wanted, size_t result_bytes,
                             const cog_run_options *run, struct ingest **result, cog_error *error) {
     cog_documents *documents = wanted->documents;
@@ -351,7 +352,7 @@ ingest_run(struct ingest *ingest, void *context,
                          "none of the %llu records could be read: check the input format and the "
                          "names of the text and id fields",
                          (unsigned long long)ingest->records);
-    if (!ingest->raw) /* nothing was parsed: what the earlier pass has counted stays */
+    if (!ingest->raw) /* nothing was parsed: keep the numbers of the earlier pass */
         report_number(ingest->report, "bad_records", (double)ingest->bad_records);
     report_skipped_files(ingest->documents, notices);
     report_stage(ingest->report, ingest->stage, clock_seconds_since(ingest->start_ns));

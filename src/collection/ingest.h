@@ -1,8 +1,8 @@
-/* Documents into a job: one thread reads while all threads parse, analyse and do the job's work on
- * each document; what they made is delivered batch by batch in the order of the input. In goes a
- * collection, out come documents with their terms. Memory is a few batches of about 1 MiB per
- * thread. The job hands its two functions to the thread pool and calls down from them; nothing
- * calls back. */
+/* Reads documents for a job. One thread at a time reads while all threads parse, analyse and do the
+ * job's work on each document; results are delivered batch by batch in input order.
+ *
+ * In: a collection. Out: documents with their terms. Memory is a few batches of about 1 MiB per
+ * thread. */
 #pragma once
 
 #include "collection/foreign_documents.h"
@@ -13,7 +13,8 @@
 
 struct cog_documents {
     struct reader *source; /* files, or a table in memory */
-    struct reader *reader; /* the source if it is files, whose records can be copied; else NULL */
+    struct reader
+        *reader; /* the source if it is files, whose records can be copied; otherwise NULL */
     bool strict;
     struct foreign_documents *foreign; /* the lexicon of documents in another language, or NULL */
     /* Numbers of the records that the last job skipped; sorted by cog_documents_skipped. */
@@ -21,32 +22,32 @@ struct cog_documents {
     size_t skipped_count, skipped_capacity;
 };
 
-/* Documents over a table, which they take over, also after a failure. */
+/* Documents of a table; takes ownership of it, even after a failure. */
 cog_status documents_of_table(struct document_table *table, bool strict, cog_documents **documents,
                               cog_error *error);
 /* Accepts NULL. */
 void documents_close(cog_documents *documents);
 
-/* A document in a worker's hands. Views are valid until the worker's next call. */
+/* A document being processed by a worker. Views are valid until the worker's next call. */
 struct ingested {
     const struct document *document; /* NULL after the last of a batch */
-    uint64_t record;                 /* number of the record in the input, bad ones counted */
-    /* In order, with repetitions; NULL if none were wanted; empty for a projected document. */
+    uint64_t record;                 /* number of the record in the input, counting bad ones */
+    /* In order, with repetitions; NULL if not requested; empty for a projected document. */
     struct term_list *terms;
-    /* After ingest_count; at once for terms that the input names, and of projected documents. */
+    /* Set by ingest_count; already set for terms given in the input and for projected documents. */
     struct bag_view bag;
 };
 
 /* A batch of records in flight. */
 struct ingest_batch {
-    void *result; /* the job's own, zeroed; it is the job's to release before ingest_close */
+    void *result; /* the job's own, zeroed; the job must release it before ingest_close */
     struct skipped_record {
         struct bad_record bad;
         struct bytes_view raw;
         uint64_t record;
     } * skipped;
     size_t skipped_count;
-    /* The rest is for ingest.c. */
+    /* Private to ingest.c from here. */
     size_t skipped_capacity;
     struct record_batch records;
     size_t next_item;
@@ -57,11 +58,11 @@ struct ingest_batch {
 struct ingest {
     struct ingest_batch *batches;
     size_t batch_count;
-    /* Records before this one are passed over: an earlier job has read them. 0 unless set behind
+    /* Records before this one are skipped, as an earlier job has read them. 0 unless set after
      * ingest_open. */
     uint64_t first_record;
-    uint64_t records, bad_records; /* so far, in ingest_settle's order */
-    /* The rest is for ingest.c. */
+    uint64_t records, bad_records; /* so far, in the order of ingest_settle */
+    /* Private to ingest.c from here. */
     void **slots;
     cog_documents *documents;
     const struct term_options *terms;
@@ -77,29 +78,29 @@ struct ingest {
     size_t only_count;
 };
 
-/* Starts from the beginning. terms NULL: texts are not analysed. result_bytes: of a batch's result.
- * stage: for progress and the report. named_before: an earlier pass over the same input has named
- * the skipped records. */
+/* Starts at the beginning. `terms` NULL: texts are not analysed. `result_bytes`: size of a batch's
+ * result. `stage`: for progress and the report. `named_before`: an earlier pass over the same input
+ * has reported the skipped records. */
 cog_status ingest_open(cog_documents *documents, const struct term_options *terms,
                        size_t result_bytes, const char *stage, const cog_run_options *run,
                        cog_report *report, bool named_before, struct ingest **ingest,
                        cog_error *error);
-/* The same over the raw records of files, which are not parsed: for copying records that an earlier
- * pass has chosen by their numbers. ingest_next gives every record, bad ones and those that are
- * passed over too, with raw, file and line alone, and the id if the file is the document. */
+/* The same for the raw, unparsed records of files, to copy records chosen by number in an earlier
+ * pass. ingest_next returns every record, including bad and skipped ones, with only raw, file and
+ * line set, and the id if the file is the document. */
 cog_status ingest_open_raw(cog_documents *documents, size_t result_bytes, const char *stage,
                            const cog_run_options *run, cog_report *report, struct ingest **ingest,
                            cog_error *error);
-/* Before the run: gives only these records, whose numbers rise. The others are not parsed, and what
- * stands after the last is not read. The numbers are borrowed. */
+/* Call before the run: returns only these records, in ascending order. Others are not parsed, and
+ * the input after the last is not read. The numbers are borrowed. */
 void ingest_only(struct ingest *ingest, const uint64_t *records, size_t count);
 /* Accepts NULL. */
 void ingest_close(struct ingest *ingest);
 
-/* Reads everything. `work` gets batches on any thread and takes their documents by ingest_next;
- * `deliver` gets them on one thread at a time, in the order of the input, calls ingest_settle, and
- * leaves the result empty for the next batch. Skipped records are counted in the report
- * ("bad_records") and the first ten named as notices; a strict collection ends at the first. */
+/* Reads everything. `work` receives batches on any thread and gets their documents with
+ * ingest_next. `deliver` receives them on one thread at a time in input order, calls ingest_settle,
+ * and leaves the result empty for the next batch. Skipped records are counted in the report
+ * ("bad_records") and the first ten named in notices; a strict collection fails at the first. */
 cog_status
 ingest_run(struct ingest *ingest, void *context,
            cog_status (*work)(void *context, unsigned worker, void *batch, cog_error *error),
@@ -110,24 +111,24 @@ cog_status ingest_next(struct ingest *ingest, unsigned worker, struct ingest_bat
 /* Counts the terms of the document into item->bag. */
 cog_status ingest_count(struct ingest *ingest, unsigned worker, struct ingested *item,
                         cog_error *error);
-/* Notes the batch's skipped records and shows progress. */
+/* Records the batch's skipped records and updates progress. */
 cog_status ingest_settle(struct ingest *ingest, const struct ingest_batch *batch, cog_error *error);
 
-/* A projected document has this number of terms for each one that it had. */
+/* A projected document has this many terms for each original term. */
 enum { INGEST_PROJECTED_SHARE = 4 };
-/* What projecting documents of another language takes in memory; 0 for other documents. */
+/* Memory for projecting documents of another language; 0 for other documents. */
 double ingest_projection_bytes(const cog_documents *documents, unsigned threads);
-/* For a job that reads the documents more than once: call it before the first pass. */
+/* For jobs that read the documents more than once; call it before the first pass. */
 void ingest_keep_pipes(cog_documents *documents);
 
-/* About how many bytes of text the documents have: exact in memory, the size of plain files, four
- * times that of compressed ones. */
+/* The approximate size of the documents' text: exact in memory, the size of plain files, four times
+ * that of compressed files. */
 uint64_t ingest_text_bytes(const cog_documents *documents);
 
-/* Notes a record that a job itself rejects (a duplicate id) as ingest notes the others. A NULL
- * report: an earlier pass has noted it. */
+/* Reports a record that the job itself rejects (a duplicate id) like other bad records. `report` is
+ * NULL if an earlier pass has reported it. */
 enum { NAMED_BAD_RECORDS = 10 };
 cog_status ingest_note_bad(const cog_documents *documents, cog_report *report, uint64_t bad_so_far,
                            const char *message, cog_error *error);
-/* Remembers its number for cog_documents_skipped. */
+/* Records its number for cog_documents_skipped. */
 cog_status ingest_note_skipped(cog_documents *documents, uint64_t record, cog_error *error);

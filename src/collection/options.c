@@ -125,8 +125,7 @@ cog_status options_signature(const cog_signature_options *options,
     return signature_options_check(signature, error);
 }
 
-/* Named to come after the settings of terms: if those differ, they are the difference to report.
- */
+/* Sorts after the settings of terms: if those differ, they are the difference to report. */
 static const char versions_key[] = "versions of text libraries";
 
 static cog_status record_terms(const cog_term_options *options, struct settings *settings,
@@ -200,7 +199,7 @@ cog_status options_record_signing(const cog_sign_options *options, struct settin
     return status;
 }
 
-/* The number of the name that settings hold under a key. */
+/* The index of the name stored under a key. */
 static bool read_name(const struct settings *settings, const char *key, const char *const *names,
                       int count, int *number) {
     const char *text;

@@ -47,7 +47,7 @@ void text_signer_scratch_reset(struct text_signer_scratch *scratch) {
     *scratch = (struct text_signer_scratch){0};
 }
 
-/* The terms of the bag that weigh more than nothing, with their weights. */
+/* The terms of the bag with a weight above zero, and their weights. */
 static cog_status weigh(const struct text_signer *text_signer, struct text_signer_scratch *scratch,
                         const struct bag_view *bag, struct weighted_terms *terms,
                         cog_error *error) {
@@ -68,7 +68,7 @@ static cog_status weigh(const struct text_signer *text_signer, struct text_signe
     return COG_OK;
 }
 
-/* Whether the bag decides, and not the terms one by one: by weights that are computed, or given. */
+/* Whether to sign the bag instead of the terms one by one: if weights are computed or given. */
 static bool signs_bag(const struct text_signer *text_signer, const struct bag_view *bag) {
     bool given = bag->weights && signer_options(text_signer->signer)->kind != SIGNATURE_MINHASH;
     return given || text_signer_wants_bags(text_signer);
@@ -118,7 +118,7 @@ struct row_signing {
     const struct text_signer *text_signer;
     const struct signable_rows *rows;
     struct text_signer_scratch *scratches; /* one per worker */
-    float *all_margins;                    /* of a row, one run of all bits per worker */
+    float *all_margins;                    /* one row's margins of all bits, per worker */
     uint8_t *signatures;
     float *margins;
     size_t margins_stride;
@@ -191,7 +191,7 @@ cog_status rows_sign(const struct text_signer *text_signer, const struct signabl
     return status;
 }
 
-/* Takes over the signer, which may have failed to start. */
+/* Takes ownership of the signer, whose initialisation may have failed. */
 static cog_status sign_to_view(struct text_signer *text_signer, cog_status status, unsigned bits,
                                const struct signable_rows *rows, unsigned threads,
                                struct signatures_view *view, float *margins, size_t margins_stride,

@@ -8,8 +8,8 @@
 #include "run/job.h"
 #include "vector/statistics.h"
 
-/* A batch's result is a buffer of its bags on their way to the spool; counts need no order and go
- * in at once. */
+/* A batch's result is a buffer of its bags for the spool. Counts need no order and are added at
+ * once. */
 struct collect {
     struct ingest *ingest;
     struct statistics_batch **batches; /* one per worker */

@@ -16,7 +16,7 @@
 
 static const uint64_t interval_ns = 3000000000;
 
-/* The numbers of a progress, in the order of the struct. */
+/* The keys of a progress, in the order of the struct's fields. */
 static const char *const progress_keys[] = {"progress: collection",   "progress: records",
                                             "progress: first row",    "progress: rows",
                                             "progress: set bytes",    "progress: bad records",
@@ -57,13 +57,13 @@ static cog_status lock_folder(struct work_folder *folder, cog_error *error) {
                : error_system(error, "lock the folder", folder->path);
 }
 
-/* Whether a file is one of those that jobs replace as a whole, and not whole yet. */
+/* Whether a file is an unfinished version of a file that jobs replace as a whole. */
 static bool is_unfinished(const char *name) {
     return strstr(name, ".tmp.") &&
            (strncmp(name, "state.", 6) == 0 || strncmp(name, "join-", 5) == 0);
 }
 
-/* A folder without a state is no work folder yet: what stands in it is somebody else's. */
+/* A folder without a state is not a work folder, so files in it belong to somebody else. */
 static cog_status check_empty(const struct work_folder *folder, cog_error *error) {
     DIR *entries = opendir(folder->path);
     if (!entries)
@@ -79,7 +79,7 @@ static cog_status check_empty(const struct work_folder *folder, cog_error *error
     return status;
 }
 
-/* What killed jobs left of files that were not whole yet. */
+/* Removes unfinished files left by killed jobs. */
 static void remove_unfinished(const struct work_folder *folder) {
     DIR *entries = opendir(folder->path);
     for (const struct dirent *entry; entries && (entry = readdir(entries));) {
@@ -110,7 +110,7 @@ static cog_status write_state(const struct settings *state, const char *path, co
     return status;
 }
 
-/* Replaces the state by one of this progress. */
+/* Replaces the state by one with this progress. */
 static cog_status put_state(const struct work_folder *folder, const struct work_progress *progress,
                             const char *path, cog_error *error) {
     struct settings state = {0};
@@ -143,7 +143,7 @@ bool work_folder_is_due(const struct work_folder *folder) {
     return clock_ns() >= folder->next_ns;
 }
 
-/* A difference in words: numbers that stand for files say nothing. */
+/* A difference in words, as numbers that stand for files mean nothing to a reader. */
 static const char *name_difference(const char *difference) {
     static const struct {
         const char *key, *words;
@@ -157,7 +157,7 @@ static const char *name_difference(const char *difference) {
     return difference;
 }
 
-/* Compares what made the state with what the job would make. */
+/* Compares the settings in the state with those of the job. */
 static cog_status check_made_by(const struct work_folder *folder, const struct settings *state,
                                 cog_error *error) {
     char difference[SETTINGS_DIFFERENCE_BYTES];
@@ -203,7 +203,7 @@ static cog_status read_state(struct work_folder *folder, const char *path, cog_e
     return status;
 }
 
-/* The state stands before the other files do: with it, the folder is ours. */
+/* The state is written before the other files; it marks the folder as ours. */
 static cog_status begin_state(const struct work_folder *folder, const char *path,
                               cog_error *error) {
     TRY(check_empty(folder, error));
@@ -225,7 +225,7 @@ static cog_status load_state(struct work_folder *folder, bool resume, cog_error 
     return status;
 }
 
-/* What a stopped job wrote after its last commit does not count. */
+/* Discards what a stopped job wrote after its last commit. */
 static cog_status cut_files(const struct work_folder *folder, size_t row_bytes, cog_error *error) {
     const struct {
         int descriptor;

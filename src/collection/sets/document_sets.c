@@ -7,7 +7,7 @@
 #include "base/io/files.h"
 #include "base/memory.h"
 
-/* What is held of a document, and what a work folder has of it in its file of rows. */
+/* The data kept per document, also stored in the file of rows of a work folder. */
 struct set_document {
     struct set_row row;
     struct document_fact fact;
@@ -154,7 +154,7 @@ static cog_status add_rows(struct document_sets *sets, const struct set_document
     return COG_OK;
 }
 
-/* Appends to a file of the work folder, or to the scratch file. */
+/* Writes to a file of the work folder, or to the scratch file. */
 static cog_status append_to(const struct document_sets *sets, int descriptor, const char *name,
                             const void *data, size_t size, uint64_t offset, cog_error *error) {
     if (!sets->folder)
@@ -191,8 +191,8 @@ static cog_status commit(struct document_sets *sets, cog_error *error) {
     return work_folder_commit(sets->folder, &sets->progress, error);
 }
 
-/* The bad records of a batch as they stand, a line end after each: to the output, or to the work
- * folder, from where they are copied at the end. */
+/* Writes the bad records of a batch unchanged, each followed by a line end: to the output, or to
+ * the work folder, from which they are copied at the end. */
 static cog_status reject_records(struct reading *reading, const struct ingest_batch *records,
                                  cog_error *error) {
     struct document_sets *sets = reading->sets;
@@ -280,7 +280,7 @@ cog_status document_sets_read(struct document_sets *sets, cog_documents *documen
     if (progress->collection < number)
         *progress = (struct work_progress){
             .collection = number, .first_row = sets->count, .bad_records = progress->bad_records};
-    /* What an earlier job has read of it is cut into records, not parsed. */
+    /* The part that an earlier job has read is cut into records but not parsed. */
     if (progress->collection == number) {
         const bool was_complete = progress->is_complete;
         TRY(read_collection(sets, documents, terms, is_last, rejects, job, error));

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "collection/sets/document_sets.h"
 
-/* Of which set a hash is, in its lowest bits. No hash is 0. */
+/* The set that a hash belongs to, in its lowest bits. No hash is 0. */
 enum set_mark { MARK_TERM = 1, MARK_WORD = 2, MARK_TEXT = 3, MARK_BITS = 64 - MEMBER_BITS };
 enum { TEXT_PARTS = 3 }; /* a fingerprint of 128 bits: 48, 48 and 32 of them */
 
@@ -45,7 +45,8 @@ cog_status set_bag_read(struct set_bag *sets, const struct bag_view *bag, cog_er
     GROW(sets->members, sets->member_capacity, bag->count + 1, "a document's terms", error);
     GROW(sets->scratch, sets->scratch_capacity, bag->count + 1, "a document's terms", error);
     sets->set = (struct document_set){0};
-    for (size_t i = 0; i < bag->count; i++) { /* terms from the front, words from the back */
+    for (size_t i = 0; i < bag->count;
+         i++) { /* terms are written from the front, words from the back */
         const uint64_t hash = bag->hashes[i], mark = hash & 0xffff;
         if (mark == MARK_TERM)
             sets->members[terms++] = hash;

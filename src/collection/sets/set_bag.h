@@ -1,17 +1,17 @@
-/* Documents of an index by Jaccard or containment as bags (vector/bag.h): what an index keeps in
- * its log and in memory until it makes a segment of it.
+/* Documents of an index by Jaccard or containment as bags (vector/bag.h): the form in which an
+ * index keeps them in its log and in memory until they become a segment.
  *
- * A hash of such a bag is a member of one of the document's sets: 48 bits of a term's hash, and
- * behind them of which set it is. A text without terms has a fingerprint of its bytes instead. So
- * every document has something in its bag, and bags of the same sets are equal. */
+ * A hash of such a bag is a member of one of the document's sets: 48 bits of a term's hash,
+ * followed by bits that identify the set. A text without terms has a fingerprint of its bytes
+ * instead. So every document has a non-empty bag, and bags of equal sets are equal. */
 #pragma once
 
 #include "index/segment_sets.h"
 #include "text/analyzer.h"
 #include "vector/bag.h"
 
-/* Turns the terms of a text, which were made for sets (options_set_terms), into the hashes of its
- * bag, some of them more than once. */
+/* Converts the terms of a text, made with options for sets (options_set_terms), into the hashes of
+ * its bag; hashes may repeat. */
 cog_status set_bag_mark(struct term_list *terms, struct bytes_view text, cog_error *error);
 
 /* The sets of a bag. Zero-initialise; set_bag_free releases. `set` is valid until the next call. */
