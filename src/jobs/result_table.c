@@ -6,8 +6,8 @@
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* As "%.6f" or "%.0f" prints it, at a tenth of the time. A float times a million is exact as a
- * double, so rounding it rounds the number. */
+/* Like "%.6f" or "%.0f" at a tenth of the time. A float times a million is exact as a double, so
+ * rounding it is correct rounding. */
 static bool append_number(struct buffer *line, double number, bool is_real) {
     enum { MILLION = 1000000, DECIMALS = 6 };
     const double scaled = is_real ? number * MILLION : number;
@@ -42,7 +42,7 @@ static bool append_tsv(struct buffer *line, const struct result_table *table,
     return fits;
 }
 
-/* Ids are always strings, also those that are row numbers: a column has one type. */
+/* Ids are always strings, even row numbers, so that a column has one type. */
 static bool append_json_cell(struct buffer *line, enum result_type type,
                              const struct result_cell *cell) {
     if (type == RESULT_ID && cell->text.data)

@@ -8,7 +8,7 @@
 #include "base/threads.h"
 #include "collection/options.h"
 
-/* Largest share first, then by the bytes of the words. */
+/* Sorts by descending share, then by the bytes of the words. */
 static int compare_bytes(const char *a, size_t a_size, const char *b, size_t b_size) {
     int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
     return order ? order : ORDER(a_size, b_size);
@@ -47,7 +47,7 @@ static double value_of(const struct sparse_matrix *matrix, uint32_t row, uint32_
     return found ? (double)matrix->values[low] : 0;
 }
 
-/* A source term as the lexicon spells it, or as the text does. */
+/* A source term as spelled in the lexicon, or else in the text. */
 static struct bytes_view source_word(const struct link_space *space, uint64_t hash) {
     uint32_t word = word_table_find(&space->lexicon->from, hash);
     if (word != WORD_NONE)
@@ -68,8 +68,8 @@ static cog_status add_match(struct explaining *work, struct bytes_view from, str
     return COG_OK;
 }
 
-/* Adds a source term with each of its translations that the target document has. A column's part of
- * the cosine is divided among source terms in proportion to their part of its tf*. */
+/* Adds a source term with each of its translations in the target document. A column's share of the
+ * cosine is divided among source terms in proportion to their shares of its tf*. */
 static cog_status explain_term(struct explaining *work, uint64_t hash, uint32_t frequency,
                                cog_error *error) {
     const struct link_space *space = work->space;
@@ -134,7 +134,7 @@ struct pair_explaining {
     struct sparse_matrix vectors[2];
     unsigned threads;
     pthread_mutex_t lock;
-    struct word_table words; /* terms of the two documents, as they are compared */
+    struct word_table words; /* terms of the two documents, with their spelling */
 };
 
 static bool is_wanted(const struct pair_explaining *work, struct bytes_view id) {
@@ -197,7 +197,7 @@ static cog_status make_vectors(struct pair_explaining *work, cog_error *error) {
     return status;
 }
 
-/* Lists the matches and stores their words behind them, in one block of memory. */
+/* Lists the matches, followed by their words, in one block of memory. */
 static cog_status list_matches(const struct pair_explaining *work, double cosine,
                                cog_word_match **matches, size_t *count, cog_error *error) {
     const struct sparse_matrix *x = &work->vectors[0], *y = &work->vectors[work->sides - 1];

@@ -9,13 +9,13 @@
 
 /* ---- The two documents ----------------------------------------------------------------------- */
 
-/* A pass over a collection that looks for documents. */
+/* A pass over a collection in search of the documents. */
 struct looking {
     struct ingest *ingest;
-    const char *const *ids; /* NULL: the first document is wanted */
+    const char *const *ids; /* NULL: the first document */
     struct overlap_document *documents;
     bool is_wanted[2], is_found[2];
-    uint64_t records[2]; /* of those found: of equal ids, the first counts */
+    uint64_t records[2]; /* of the documents found; if ids repeat, the first is used */
     pthread_mutex_t lock;
 };
 
@@ -76,7 +76,7 @@ static cog_status check_found(const struct looking *looking, cog_error *error) {
     return COG_OK;
 }
 
-/* Takes the wanted documents from the collection of this side. */
+/* Finds the documents that are in the collection of this side. */
 static cog_status read_side(const struct job *job, cog_documents *const documents[2], int side,
                             const char *const *ids, struct cog_overlap *overlap, cog_error *error) {
     struct looking looking = {.ids = ids, .documents = overlap->documents};

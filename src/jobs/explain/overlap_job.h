@@ -1,9 +1,9 @@
-/* Why two documents are near-duplicates by Jaccard or containment: reads the two, compares their
+/* Why two documents are near-duplicates by Jaccard or containment: reads both, compares their
  * terms, and keeps both texts with the spans that they share.
  *
- * Costs a pass over the collections that hold the documents, which are parsed and not analysed, and
- * time linear in the two texts. Memory: 8 to 25 times the bytes of the two texts, up to
- * 75 times for n-grams of characters. */
+ * Costs a pass over the collections of the documents, which are parsed but not analysed, and time
+ * linear in the two texts. Memory: 8 to 25 times the size of the two texts, up to 75 times for
+ * character n-grams. */
 #pragma once
 
 #include "collection/ingest.h"

@@ -5,15 +5,15 @@
 #include "base/hash_table.h"
 #include "base/memory.h"
 
-/* The terms of one text that are compared. A number stands for all equal terms of both texts. */
+/* The terms of one text to compare. A number identifies equal terms of both texts. */
 struct compared {
     const uint64_t *hashes;
     const struct text_place *places;
     uint32_t count;
-    uint32_t *numbers;   /* of each term */
-    uint32_t *positions; /* of the terms, by number; those of one number ascend */
-    uint32_t *offsets;   /* where a number's positions begin */
-    uint8_t *is_covered; /* whether a span has the term */
+    uint32_t *numbers;   /* by term */
+    uint32_t *positions; /* of the terms, sorted by number, then ascending */
+    uint32_t *offsets;   /* by number: the beginning of its positions */
+    uint8_t *is_covered; /* whether the term is in a span */
 };
 
 struct comparing {
@@ -29,7 +29,7 @@ void shared_spans_free(struct shared_spans *shared) {
 
 /* ---- Numbers of terms ------------------------------------------------------------------------ */
 
-/* Whether the text has no terms but its words. */
+/* Whether the words are the text's only terms. */
 static bool has_words_only(const struct term_list *list) {
     return list->count > 0 && list->count == list->short_terms;
 }
@@ -84,13 +84,14 @@ static cog_status number_terms(struct comparing *work, cog_error *error) {
     return status;
 }
 
-/* Lists the positions of each number, and counts the numbers that there are. */
+/* Lists the positions of each number, and counts the numbers. */
 static cog_status list_positions(struct comparing *work, int side, cog_error *error) {
     struct compared *terms = &work->sides[side];
     TAKE(terms->positions, terms->count, "places of terms", error);
     TAKE_ZEROED(terms->offsets, (size_t)work->number_count + 2, "places of terms", error);
     TAKE_ZEROED(terms->is_covered, terms->count, "places of terms", error);
-    uint32_t *next = terms->offsets + 1; /* at last the end of each number, where the next begins */
+    uint32_t *next =
+        terms->offsets + 1; /* finally the end of each number, which is the beginning of the next */
     for (uint32_t i = 0; i < terms->count; i++)
         next[terms->numbers[i] + 1]++;
     for (uint32_t number = 0; number < work->number_count; number++) {
@@ -117,7 +118,7 @@ static uint32_t run_length(const struct compared *from, uint32_t i, const struct
     return length;
 }
 
-/* The first of a number's `count` positions that is at or after `least`. */
+/* The first of a number's `count` positions at or after `least`. */
 static uint32_t first_behind(const uint32_t *positions, uint32_t count, uint32_t least) {
     uint32_t low;
     FIND_FIRST_NOT(low, 0, count, positions[low] < least);
@@ -128,7 +129,7 @@ struct run {
     uint32_t begin, length; /* begin: in the other text */
 };
 
-/* Tries the first positions for a longer run of the term at `i` than the best so far. */
+/* Looks among the first positions for a longer run of the term at `i` than the best so far. */
 static void try_positions(const struct compared *from, uint32_t i, const struct compared *to,
                           const uint32_t *positions, uint32_t count, struct run *best) {
     for (uint32_t k = 0; k < count && k < SPAN_OCCURRENCES / 2; k++) {
@@ -138,8 +139,8 @@ static void try_positions(const struct compared *from, uint32_t i, const struct 
     }
 }
 
-/* The longest run that begins with the term at `i`. Of equally long runs, the first after
- * `expected`, the end of the previous run. */
+/* The longest run starting with the term at `i`. Of equally long runs, the first after `expected`,
+ * the end of the previous run. */
 static struct run longest_run(const struct compared *from, uint32_t i, const struct compared *to,
                               uint32_t expected) {
     const uint32_t number = from->numbers[i], count = occurrences(to, number);
@@ -151,7 +152,7 @@ static struct run longest_run(const struct compared *from, uint32_t i, const str
     return best;
 }
 
-/* Adds the run of side `from` that begins at `i`. */
+/* Adds the run of side `from` starting at `i`. */
 static cog_status add_span(struct comparing *work, int from, uint32_t i, struct run run,
                            cog_error *error) {
     struct shared_spans *shared = work->shared;
@@ -168,7 +169,7 @@ static cog_status add_span(struct comparing *work, int from, uint32_t i, struct 
     return COG_OK;
 }
 
-/* Covers the terms of side `from` that no span has yet and the other side has too. */
+/* Adds spans until they cover all terms of side `from` that the other side has too. */
 static cog_status add_spans(struct comparing *work, int from, cog_error *error) {
     const struct compared *own = &work->sides[from], *other = &work->sides[!from];
     uint32_t length, expected = 0;
@@ -225,7 +226,7 @@ static cog_status find(struct comparing *work, cog_error *error) {
         work->shared->shared +=
             occurrences(&work->sides[0], number) && occurrences(&work->sides[1], number);
     TRY(add_spans(work, 0, error));
-    TRY(add_spans(work, 1, error)); /* what the second text repeats */
+    TRY(add_spans(work, 1, error)); /* terms that the second text repeats */
     TRY(add_marks(work, 0, error));
     TRY(add_marks(work, 1, error));
     if (work->shared->count)

@@ -78,8 +78,8 @@ static cog_status read_pairs(struct training *training, const char *const *paths
     return status;
 }
 
-/* Announces the need and refuses nothing: what comes through a pipe is not known beforehand. The
- * budget is checked while text and tables grow. Reading is over before the tables are made. */
+/* Announces the memory needed but never fails, as the size of a pipe is not known in advance; the
+ * budget is checked while text and tables grow. Reading ends before the tables are made. */
 static void announce_memory(const struct job *job, const char *const *paths, size_t count) {
     double text_bytes = 0;
     struct stat info;
@@ -104,7 +104,7 @@ static void report_corpus(const struct training *training) {
                   (double)pair_table_memory_bytes(training->table));
 }
 
-/* Training on exchanged columns works, and its table is of no use. */
+/* Training on swapped columns succeeds, but its table is useless. */
 static void warn_of_exchange(const struct training *training) {
     const cog_lexicon_options *options = training->options;
     char from[LANGUAGE_CODE_BYTES], to[LANGUAGE_CODE_BYTES];
@@ -222,7 +222,7 @@ cog_status lexicon_convert(struct lexicon *lexicon, const char *const *paths, si
 
 struct lookup {
     const struct lexicon *lexicon;
-    struct analyzer *stems, *words; /* side by side: terms, and the words that they come from */
+    struct analyzer *stems, *words; /* in parallel: terms, and the words that they come from */
     struct term_list stem_list, word_list;
     struct compound_splitter *splitter;
     cog_translation *items;

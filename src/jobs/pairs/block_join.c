@@ -64,7 +64,7 @@ static cog_status cut_side(struct block_join *join, size_t side, uint64_t block_
     return blocks_cut(&cutting, &rows->ends, &rows->block_count, error);
 }
 
-/* One block has all the memory if it is the only one. */
+/* A collection in a single block gets all the memory. */
 static cog_status cut_self(struct block_join *join, cog_error *error) {
     const uint64_t all = side_bytes(join, 0), memory = join->memory_bytes;
     const uint64_t second = join->small_second ? memory / 4 : memory / 2;
@@ -76,7 +76,7 @@ static cog_status cut_self(struct block_join *join, cog_error *error) {
     return cut_side(join, 1, second, join->sides[0].ends, error);
 }
 
-/* Of two sides, a small one leaves the rest to the other. */
+/* With two sides, memory that a small one does not need goes to the other. */
 static cog_status cut_blocks(struct block_join *join, cog_error *error) {
     if (join->self)
         return cut_self(join, error);
@@ -130,7 +130,8 @@ void block_join_free(struct block_join *join) {
 
 /* ---- From places in blocks to rows ----------------------------------------------------------- */
 
-/* What becomes of the pairs of two blocks: verified if the method wants it, and to the sorter. */
+/* Processes the pairs of two blocks: verifies them if the method requires it, then passes them to
+ * the sorter. */
 struct block_sink {
     struct block_join *join;
     const struct loaded_block *blocks[2];
@@ -177,7 +178,7 @@ static void name_rows(const struct block_sink *sink, struct match *items, size_t
     }
 }
 
-/* As match_sieve.keep: no match stays in the list of the method. */
+/* A match_sieve.keep: no match stays in the method's list. */
 static cog_status take_batch(void *context, struct match *items, size_t *count, cog_error *error) {
     struct block_sink *sink = context;
     size_t kept = *count;
@@ -217,7 +218,7 @@ static struct method_rows rows_of(const struct loaded_block *block) {
                                 .vectors = block->vectors.offsets ? &block->vectors : NULL};
 }
 
-/* Expands rows that represent a group to all rows of the group. */
+/* Adds the pairs of rows within the groups of a block. */
 static cog_status match_within_groups(struct block_join *join, cog_error *error) {
     const struct loaded_block *block = &join->loaded[0];
     const struct equal_rows *groups = join->sides[0].groups;
@@ -237,8 +238,8 @@ static cog_status match_within_groups(struct block_join *join, cog_error *error)
     return status;
 }
 
-/* Adds what the method counted for two blocks to the totals. A comparison inside a collection
- * counts for both rows, unless another call compares them in exchanged order. */
+/* Adds the method's counts for two blocks to the totals. A comparison within a collection counts
+ * for both rows, unless another call compares them in reverse order. */
 static void add_counts(struct block_join *join, size_t queries, bool of_both) {
     const cog_report *report = join->block_report;
     const double table_bytes = cog_report_number(report, "table_bytes");
@@ -249,7 +250,7 @@ static void add_counts(struct block_join *join, size_t queries, bool of_both) {
     join->table_bytes = table_bytes > join->table_bytes ? table_bytes : join->table_bytes;
 }
 
-/* The blocks in these slots; the same slot twice joins a block with itself. */
+/* Joins the blocks in these slots; the same slot twice joins a block with itself. */
 static cog_status join_slots(struct block_join *join, size_t first, size_t second,
                              cog_error *error) {
     struct block_sink sink = sink_of(join, first, second);
@@ -275,7 +276,7 @@ static cog_status join_two(struct block_join *join, cog_error *error) {
     return join->self && join->join.directed_out ? join_slots(join, 1, 0, error) : COG_OK;
 }
 
-/* Inside a collection a block meets the blocks behind it. */
+/* In a self-join, a block is joined with itself and the blocks after it. */
 static size_t first_partner(const struct block_join *join, size_t block) {
     size_t partner = 0;
     while (join->self && join->sides[1].ends[partner] <= join->sides[0].ends[block] &&
@@ -326,8 +327,8 @@ void block_join_report(const struct block_join *join) {
 
 enum { CHECKED_AT_ONCE = 1 << 15 };
 
-/* Verifies the candidates of items[0..count) whose b is in block `second`, which is loaded if there
- * are any. */
+/* Verifies the candidates of items[0..count) whose b is in block `second`; loads it if there are
+ * any. */
 static cog_status check_pairs(struct block_join *join, size_t second, const struct match *items,
                               size_t count, cog_error *error) {
     const struct block_rows *rows = &join->sides[1];
@@ -396,7 +397,7 @@ static cog_status add_sampled(const struct block_join *join, const struct loaded
     return status;
 }
 
-/* Sampled rows from `first` on, which are in memory, with all blocks. */
+/* Joins the sampled rows from `first` on, which are in memory, with all blocks. */
 static cog_status join_sampled(struct block_join *join, const struct sparse_matrix *sample,
                                size_t first, struct match_list *matches, cog_error *error) {
     const size_t side = join->self ? 0 : 1;

@@ -1,9 +1,9 @@
-/* Joins of rows that are on disk (row_store.h), block against block, by a method that is planned
- * for all of them. In: the rows of one side or two, and the memory that blocks may take. Out:
- * matches of rows, in a sorter. Two blocks are in memory at a time; a collection is joined with
- * itself by joining every block with itself and with the later ones. The pairs are those that the
- * method finds among rows in memory: whether it finds a pair depends on the two rows and the plan.
- */
+/* Joins rows on disk (row_store.h) block by block, by a method planned for all of them.
+ *
+ * In: the rows of one or two sides, and the memory for blocks. Out: matches of rows, in a sorter.
+ * Two blocks are in memory at a time. In a self-join, every block is joined with itself and with
+ * the later ones. The pairs are those that the method finds among rows in memory: whether it finds
+ * a pair depends on the two rows and the plan. */
 #pragma once
 
 #include "jobs/pairs/match_sorter.h"
@@ -11,13 +11,13 @@
 #include "jobs/pairs/row_store.h"
 #include "join/equal_rows.h"
 
-/* The rows of a side that are joined. Everything is borrowed but `ends`. */
+/* The rows of one side of a join. Everything is borrowed except `ends`. */
 struct block_rows {
     struct row_store *store;
-    const uint32_t *numbers; /* rows, rising; a position among them is a place */
+    const uint32_t *numbers; /* rows, ascending; a position among them is a place */
     size_t count;
-    const struct equal_rows *groups; /* row i stands for all rows of group i; NULL: for itself */
-    size_t *ends;                    /* of each block: the place after its last row */
+    const struct equal_rows *groups; /* row i represents all rows of group i; NULL: only itself */
+    size_t *ends;                    /* by block: the place after its last row */
     size_t block_count;
 };
 
@@ -27,12 +27,12 @@ struct block_costs {
 };
 
 struct loaded_block {
-    size_t number; /* plus 1; 0: none is loaded */
+    size_t number; /* plus 1; 0: none loaded */
     size_t first, count;
     struct sparse_matrix vectors;
     struct signatures_view signatures;
     float *margins;
-    float *lengths; /* of the tails of the vectors, once a join needed them */
+    float *lengths; /* norms of the vectors' tails, once a join needed them */
 };
 
 struct block_join {
@@ -42,37 +42,38 @@ struct block_join {
     struct block_rows sides[2];
     bool self;
     struct block_costs costs;
-    uint64_t memory_bytes; /* of two blocks together */
-    /* Blocks of the second side are small: what the method builds of a second block is built again
-     * for every first one, and large first blocks are few. */
+    uint64_t memory_bytes; /* for two blocks together */
+    /* Use small blocks for the second side: the method's tables for a second block are rebuilt for
+     * every first block, so first blocks should be large and few. */
     bool small_second;
     struct match_sorter *results;
     struct loaded_block loaded[2];
-    uint64_t candidates; /* pairs that were verified; atomic */
+    uint64_t candidates; /* number of pairs verified; atomic */
     cog_report *block_report;
     double reported_candidates, comparisons, comparisons_of_queries, table_bytes;
-    /* For block_join_check: the place of a row among the sides' rows, by the number that candidates
-     * have for it, in the same order. */
+    /* For block_join_check: for each row number used by candidates, its place among the sides'
+     * rows, in the same order. */
     const uint32_t *places[2];
 };
 
-/* Joins all rows; block_join_free afterwards. */
+/* Joins all rows; call block_join_free afterwards. */
 cog_status block_join_run(struct block_join *join, cog_error *error);
-/* Verifies candidates, sorted; those that stay become rows. */
+/* Verifies candidates, which must be sorted; those that pass become rows. */
 cog_status block_join_check(struct block_join *join, const struct match_list *candidates,
                             cog_error *error);
-/* All matches of some rows of side 0, exactly: a counts from 0 among them, b is a row of the last
- * side. The list's limit holds. */
+/* Finds all matches of some rows of side 0, exactly: `a` is a position among these rows, `b` a row
+ * of the last side. The list's limit applies. */
 cog_status block_join_sample(struct block_join *join, const uint32_t *rows, size_t count,
                              struct match_list *matches, cog_error *error);
-/* Bytes of all rows of all sides as blocks. */
+/* The size of all rows of all sides as blocks. */
 uint64_t block_join_bytes(const struct block_join *join);
-/* Writes what the method counted into the task's report. */
+/* Writes the method's counts into the task's report. */
 void block_join_report(const struct block_join *join);
 void block_join_free(struct block_join *join);
 
-/* Places in blocks of about a size, at least one row each; bytes(context, i) is the memory of place
- * i. No block reaches over an end of the blocks in `inside`, which may be NULL. free() the ends. */
+/* Divides places into blocks of about `block_bytes`, at least one row each; bytes(context, i) is
+ * the memory of place i. No block crosses an end of the blocks in `inside` (may be NULL). free()
+ * *ends. */
 struct block_cutting {
     size_t count;
     uint64_t block_bytes;

@@ -14,16 +14,16 @@
 #include "plan/method_table.h"
 #include "run/job.h"
 
-/* Program and dictionaries; and what a thread that reads documents holds. */
+/* The program with its dictionaries, and the memory of a thread that reads documents. */
 enum { PROGRAM_BYTES = 20 << 20, READER_BYTES = 9 << 20 };
 
 enum {
-    TERM_BYTES = 48,  /* of a term of documents that are weighed together, at most */
-    PIECE_SHARE = 16, /* of the room, for documents that are weighed or signed together */
+    TERM_BYTES = 48,  /* maximum per term of documents weighed together */
+    PIECE_SHARE = 16, /* of the room, for documents weighed or signed together */
     PIECE_TERMS = 1 << 18,
     SORTER_SHARE = 8,  /* of the room, for matches */
     LIST_EIGHTHS = 3,  /* of the room, for the posting lists of a join of vectors */
-    NUMBER_BYTES = 64, /* of a term that has a number (vector/term_numbers.h) */
+    NUMBER_BYTES = 64, /* per term with a number (vector/term_numbers.h) */
     IDF_BYTES = 1 << 19,
     LEAST_ROOM_BYTES = 3 << 20
 };
@@ -33,13 +33,13 @@ struct disk_side {
     struct cosine_survey survey; /* if the method joins vectors */
     struct row_key *keys;        /* until the rows are grouped */
     struct equal_rows groups;
-    uint32_t *firsts; /* the first rows of the groups */
+    uint32_t *firsts; /* the first row of each group */
 };
 
 struct disk_pairs {
     struct pair_task *task;
     struct disk_side sides[2];
-    struct term_numbers *columns; /* of the terms that have weights, until all rows are weighed */
+    struct term_numbers *columns; /* of the terms with weights; freed when all rows are weighed */
     struct rows_on_disk rows;
     struct joining joining;
     struct cosine_plan plan;
@@ -66,7 +66,7 @@ static bool joins_vectors(const struct pair_task *task) {
     return method_of(task->options.method)->needs & NEEDS_VECTORS;
 }
 
-/* The number of documents is not known yet: assumes signatures of short documents. */
+/* The number of documents is not known yet, so this assumes signatures of short documents. */
 bool disk_pairs_needed(const struct pair_task *task, cog_documents *const *documents) {
     enum { SHORT_TEXT_BYTES = 48 };
     const cog_pairs_options *options = &task->options;
@@ -80,7 +80,7 @@ bool disk_pairs_needed(const struct pair_task *task, cog_documents *const *docum
                (double)budget;
 }
 
-/* Bytes of rows and vocabulary that are in memory now. */
+/* The memory of rows and vocabulary now. */
 static uint64_t held_bytes(const struct disk_pairs *pairs) {
     const struct pair_task *task = pairs->task;
     uint64_t held = pair_task_held_bytes(task);
@@ -97,13 +97,14 @@ static uint64_t held_bytes(const struct disk_pairs *pairs) {
     return held + (pairs->plan.spans ? pairs->sides[0].store.column_count : 0);
 }
 
-/* What the workers of a join have for every column: a spread row, and lists or tiles. */
+/* The memory of a join's workers per column: a spread row, and lists or tiles. */
 static uint64_t column_bytes(const struct disk_pairs *pairs) {
     return (uint64_t)pairs->sides[0].store.column_count *
            (pairs->task->threads * sizeof(float) + 3 * sizeof(uint32_t));
 }
 
-/* What the budget leaves, now; COG_ERR_MEMORY with the least budget if that is too little. */
+/* The memory that the budget leaves now. If that is too little, COG_ERR_MEMORY with the minimum
+ * budget. */
 static cog_status find_room(const struct disk_pairs *pairs, uint64_t taken_bytes, uint64_t *room,
                             cog_error *error) {
     const uint64_t budget = pairs->task->run ? pairs->task->run->memory_bytes : 0;
@@ -122,8 +123,8 @@ static cog_status find_room(const struct disk_pairs *pairs, uint64_t taken_bytes
     return COG_OK;
 }
 
-/* Bytes on disk per byte of input, as measured: terms and vectors, of which stop words are a third;
- * signatures, and margins for methods that plan by them. */
+/* Bytes on disk per byte of input, measured: terms and vectors, of which stop words are a third;
+ * signatures; and margins for methods that plan with them. */
 static double disk_factor(const struct pair_task *task) {
     const bool stops = task->terms.drop_stop_words && task->terms.language[0];
     const double rows = joins_vectors(task)                          ? 0
@@ -132,7 +133,7 @@ static double disk_factor(const struct pair_task *task) {
     return (stops ? 1.1 : 1.6) + rows;
 }
 
-/* Before anything is read: by the size of the input. */
+/* Checks the memory before reading, from the size of the input. */
 static cog_status check_memory(const struct pair_task *task, cog_documents *const *documents,
                                cog_error *error) {
     const double text = text_bytes(task, documents);
@@ -184,7 +185,7 @@ static cog_status count_terms(struct disk_pairs *pairs, cog_error *error) {
     return status;
 }
 
-/* The terms of documents that are weighed or signed together. */
+/* The number of terms of documents to weigh or sign together. */
 static cog_status piece_terms(const struct disk_pairs *pairs, size_t *most, cog_error *error) {
     uint64_t room;
     TRY(find_room(pairs, 0, &room, error));
@@ -195,7 +196,7 @@ static cog_status piece_terms(const struct disk_pairs *pairs, size_t *most, cog_
 
 /* ---- Vectors --------------------------------------------------------------------------------- */
 
-/* The rows from `first` on. */
+/* Stores the rows from `first` on. */
 static cog_status store_vectors(struct disk_pairs *pairs, size_t side, size_t first,
                                 const struct sparse_matrix *matrix, cog_error *error) {
     struct disk_side *disk = &pairs->sides[side];
@@ -241,7 +242,7 @@ static cog_status weigh_side(struct disk_pairs *pairs, size_t side, cog_error *e
     return status;
 }
 
-/* Equal rows of a side are joined as one. */
+/* Groups equal rows of a side, which are joined as one. */
 static cog_status group_side(struct disk_pairs *pairs, size_t side, cog_error *error) {
     struct disk_side *disk = &pairs->sides[side];
     if (!disk->keys)
@@ -278,7 +279,7 @@ static cog_status weigh_documents(struct disk_pairs *pairs, cog_error *error) {
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-/* A join of the compared rows, or of the first rows of groups, with the memory that is left. */
+/* Starts a join of the compared rows, or of the first rows of groups, with the memory left. */
 static cog_status start_blocks(struct disk_pairs *pairs, struct block_join *join,
                                cog_error *error) {
     const struct pair_task *task = pairs->task;
@@ -302,7 +303,7 @@ static cog_status start_blocks(struct disk_pairs *pairs, struct block_join *join
     return COG_OK;
 }
 
-/* As truth_rows.find. */
+/* A truth_rows.find. */
 static cog_status find_sampled(void *context, const uint32_t *sample, size_t count,
                                struct match_list *truth, cog_error *error) {
     struct block_join join;
@@ -319,7 +320,7 @@ static int by_number(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-/* The different numbers, rising; returns how many. */
+/* Sorts the numbers and removes duplicates; returns how many are left. */
 static size_t sort_distinct(uint32_t *numbers, size_t count) {
     size_t distinct = 0;
     qsort(numbers, count, sizeof *numbers, by_number);
@@ -329,7 +330,7 @@ static size_t sort_distinct(uint32_t *numbers, size_t count) {
     return distinct;
 }
 
-/* As pair_task_sign: some rows in any order, a few at most. */
+/* Like pair_task_sign, for a few rows in any order. */
 static cog_status sign_sampled(void *context, size_t side, const struct compared_rows *rows,
                                struct signatures_view *view, float *margins, size_t margins_per_row,
                                cog_error *error) {
@@ -360,7 +361,7 @@ static cog_status sign_sampled(void *context, size_t side, const struct compared
     return status;
 }
 
-/* Signs the compared rows of a part of a side, whose first row is `first`. */
+/* Signs the compared rows of a part of a side; `first` is the part's first row. */
 static cog_status sign_part(struct disk_pairs *pairs, size_t side, const struct text_signer *signer,
                             const struct corpus *part, size_t first, size_t *place,
                             cog_error *error) {
@@ -421,7 +422,7 @@ static cog_status sign_documents(struct disk_pairs *pairs, cog_error *error) {
 
 /* ---- Joins of vectors ------------------------------------------------------------------------ */
 
-/* The vectors of the first or second rows of the true pairs. */
+/* Loads the vectors of the first or the second rows of the true pairs. */
 static cog_status load_pairs(struct disk_pairs *pairs, size_t number, struct sparse_matrix *matrix,
                              cog_error *error) {
     const struct match_list *truth = &pairs->joining.truth;
@@ -452,7 +453,7 @@ static cog_status find_tails(struct disk_pairs *pairs, const struct cosine_surve
     return status;
 }
 
-/* Some first rows of groups, evenly spread. */
+/* Loads evenly spaced first rows of groups. */
 static cog_status load_sample(struct disk_pairs *pairs, size_t side, size_t most,
                               struct sparse_matrix *matrix, cog_error *error) {
     struct disk_side *disk = &pairs->sides[side];
@@ -463,7 +464,7 @@ static cog_status load_sample(struct disk_pairs *pairs, size_t side, size_t most
     return row_store_vectors(&disk->store, rows, count, matrix, error);
 }
 
-/* One plan for all blocks. */
+/* Makes one plan for all blocks. */
 static cog_status plan_vectors(struct disk_pairs *pairs, cog_error *error) {
     const size_t last = pairs->task->sides - 1;
     const struct cosine_survey surveys[2] = {pairs->sides[0].survey, pairs->sides[last].survey};
@@ -500,7 +501,7 @@ static void take_groups(struct disk_pairs *pairs, struct block_join *join) {
     join->small_second = true;
 }
 
-/* Posting lists of more rows than a join builds at a time need no memory: blocks have it. */
+/* Posting lists for more rows than a join builds at a time need no memory; blocks get it. */
 static void limit_lists(const struct disk_pairs *pairs, struct block_join *join) {
     double rows = 0, entries = 0;
     for (size_t side = 0; side < pairs->task->sides; side++) {
@@ -514,7 +515,7 @@ static void limit_lists(const struct disk_pairs *pairs, struct block_join *join)
     join->join.list_bytes = most;
 }
 
-/* What the join will use, now that the rows are known. */
+/* Predicts the memory of the join, now that the rows are known. */
 static void predict_memory(const struct disk_pairs *pairs, const struct block_join *join) {
     const uint64_t blocks = block_join_bytes(join);
     const uint64_t reading = pairs->task->threads * (uint64_t)READER_BYTES;
@@ -525,8 +526,8 @@ static void predict_memory(const struct disk_pairs *pairs, const struct block_jo
                   (double)(PROGRAM_BYTES + (joining > reading ? joining : reading)));
 }
 
-/* Signatures instead of posting lists. The tables are those of one of two blocks; not all freed
- * memory is used again. */
+/* Uses signatures instead of posting lists. One of two blocks has tables, and not all freed memory
+ * is reused. */
 static void take_signatures(const struct disk_pairs *pairs, struct block_join *join) {
     const struct method_join *planned = &pairs->joining.join;
     const size_t rows = pairs->task->compared[pairs->task->sides - 1].count;
@@ -568,7 +569,7 @@ struct proposal {
     uint64_t count; /* atomic */
 };
 
-/* As match_sieve.keep: candidates go to disk. */
+/* A match_sieve.keep: writes candidates to disk. */
 static cog_status propose(void *context, struct match *items, size_t *count, cog_error *error) {
     struct proposal *proposal = context;
     for (size_t i = 0; i < *count; i++)
@@ -590,7 +591,7 @@ static cog_status map_signatures(struct disk_pairs *pairs, struct mapping mappin
     return COG_OK;
 }
 
-/* All candidates of the method, which are places, sorted. */
+/* Finds all candidates of the method, as places, sorted. */
 static cog_status propose_all(struct disk_pairs *pairs, struct match_list *candidates,
                               cog_error *error) {
     struct joining *joining = &pairs->joining;
@@ -614,7 +615,7 @@ static cog_status propose_all(struct disk_pairs *pairs, struct match_list *candi
     return status;
 }
 
-/* Candidates as places among the rows that have any; these rows in numbers[side]. */
+/* Candidates as places among the rows with candidates; numbers[side] has those rows. */
 struct wanted_rows {
     uint32_t *places[2]; /* by place among the compared rows */
     uint32_t *numbers[2];
@@ -673,7 +674,7 @@ static cog_status verify_all(struct disk_pairs *pairs, const struct match_list *
     return status;
 }
 
-/* Candidates of the compared rows that need no check become rows. */
+/* Converts candidates of the compared rows, which need no check, to rows. */
 static cog_status take_all(struct disk_pairs *pairs, const struct match_list *candidates,
                            cog_error *error) {
     enum { AT_ONCE = 4096 };
@@ -705,7 +706,7 @@ static cog_status plan_join(struct disk_pairs *pairs, cog_error *error) {
     cog_status status = joining_plan(&pairs->joining, task, error);
     if (!joins_vectors(task))
         THEN(status, sign_documents(pairs, error));
-    /* From here on rows are vectors and signatures alone. */
+    /* From here on rows are only vectors and signatures. */
     statistics_free(task->statistics);
     task->statistics = NULL;
     if (joins_vectors(task))

@@ -37,7 +37,7 @@ static bool same_pair(const struct match *x, const struct match *y) {
     return x->a == y->a && x->b == y->b;
 }
 
-/* Sorts the buffer and keeps each pair once. */
+/* Sorts the buffer and removes duplicates. */
 static void sort_buffer(struct match_sorter *sorter) {
     size_t kept = 0;
     match_list_sort(&(struct match_list){.items = sorter->items, .count = sorter->count});
@@ -60,7 +60,7 @@ static cog_status open_scratch(int *file, cog_error *error) {
     return *file < 0 ? COG_ERR_IO : COG_OK;
 }
 
-/* The buffer becomes a run of the file. */
+/* Writes the buffer as a run of the file. */
 static cog_status spill(struct match_sorter *sorter, cog_error *error) {
     sort_buffer(sorter);
     if (sorter->file < 0) {
@@ -73,7 +73,8 @@ static cog_status spill(struct match_sorter *sorter, cog_error *error) {
     return COG_OK;
 }
 
-/* A buffer that is full of repeated pairs is not worth a run. */
+/* Sorting may free enough room if the buffer has many duplicate pairs; otherwise it becomes a run.
+ */
 static cog_status make_room(struct match_sorter *sorter, cog_error *error) {
     if (!sorter->items)
         return TAKEN(sorter->items, sorter->capacity, "matches", error);
@@ -115,11 +116,11 @@ struct run_reader {
 struct merge {
     struct match_sorter *sorter;
     struct run_reader *readers;
-    size_t *heap; /* readers, that of the first match on top */
+    size_t *heap; /* readers; on top the one with the smallest match */
     size_t heap_count;
     size_t at_once;      /* matches read or written at a time */
     struct match *ready; /* to be written */
-    struct match last;   /* the last one that was put there, if any was */
+    struct match last;   /* the last match put there, if any */
     bool has_last;
     size_t ready_count;
     int file;
@@ -190,7 +191,7 @@ static cog_status merge_runs(struct merge *merge, cog_error *error) {
     return status == COG_OK ? flush(merge, error) : status;
 }
 
-/* The buffer is cut into parts for the runs and for what is ready. */
+/* Divides the buffer into parts for the runs and for the output. */
 static cog_status start_merge(struct merge *merge, cog_error *error) {
     struct match_sorter *sorter = merge->sorter;
     const size_t runs = sorter->run_count;

@@ -1,7 +1,7 @@
-/* Matches in the order of their rows, more of them than fit memory. In: matches in any order, from
- * any thread. Out: a sorted list with every pair once; if they were too many, the list is in a
- * scratch file in TMPDIR that vanishes with it. Memory: a buffer, twice while it is sorted; disk:
- * 16 bytes per match, twice while sorted runs are merged. */
+/* Sorts matches by their rows, even if they do not fit in memory. In: matches in any order, from
+ * any thread. Out: a sorted list with every pair once; if it is too large, it is in a scratch file
+ * in TMPDIR that is deleted with the list. Memory: a buffer, doubled while sorting. Disk: 16 bytes
+ * per match, doubled while sorted runs are merged. */
 #pragma once
 
 #include <pthread.h>
@@ -12,7 +12,7 @@ struct match_run {
     uint64_t first, count; /* in the file */
 };
 
-/* match_sorter_init, match_sorter_free. */
+/* Use match_sorter_init and match_sorter_free. */
 struct match_sorter {
     struct match *items;
     size_t count, capacity;
@@ -23,14 +23,14 @@ struct match_sorter {
     pthread_mutex_t lock;
 };
 
-/* With a buffer of about that size. */
+/* The buffer has about this size. */
 void match_sorter_init(struct match_sorter *sorter, uint64_t memory_bytes);
 void match_sorter_free(struct match_sorter *sorter);
-/* Bytes that a buffer of that size takes at most. */
+/* The maximum memory of a buffer of this size. */
 uint64_t match_sorter_memory_bytes(uint64_t memory_bytes);
 
 cog_status match_sorter_add(struct match_sorter *sorter, const struct match *items, size_t count,
                             cog_error *error);
-/* Of equal pairs one is kept. `matches` must be zeroed; the sorter is empty afterwards. */
+/* Keeps one of equal pairs. `matches` must be zeroed; the sorter is empty afterwards. */
 cog_status match_sorter_finish(struct match_sorter *sorter, struct match_list *matches,
                                cog_error *error);

@@ -72,7 +72,7 @@ cog_status pair_join_init(struct pair_task *task, const cog_pairs_options *optio
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-/* Leaves PLANNED_PAIRS_MAX pairs at most, evenly drawn. */
+/* Keeps at most PLANNED_PAIRS_MAX pairs, evenly spaced. */
 static void thin_out(struct match_list *truth) {
     const size_t step = truth->count / PLANNED_PAIRS_MAX + 1;
     size_t kept = 0;
@@ -81,8 +81,8 @@ static void thin_out(struct match_list *truth) {
     truth->count = kept;
 }
 
-/* True pairs of a sample, as rows of the collection. A recall of 1 needs no plan, and that of bands
- * of minhash values has a formula. */
+/* Samples true pairs, as rows of the collection. A recall of 1 needs no plan, and bands of minhash
+ * values have a formula. */
 static cog_status sample_pairs(struct joining *joining, const struct truth_rows *rows,
                                cog_error *error) {
     struct method_join *join = &joining->join;
@@ -103,7 +103,7 @@ static cog_status sample_pairs(struct joining *joining, const struct truth_rows 
     return status;
 }
 
-/* Signatures of some rows, and the first margins_per_row margins of each. */
+/* Signs some rows, with the first margins_per_row margins of each. */
 static cog_status sign_rows(const struct pair_task *task, size_t side,
                             const struct compared_rows *rows, size_t margins_per_row,
                             struct signatures_view *view, float **margins,
@@ -120,7 +120,7 @@ static cog_status sign_rows(const struct pair_task *task, size_t side,
     return COG_OK;
 }
 
-/* The first and the second rows of the true pairs, with all margins. */
+/* Signs the first and the second rows of the true pairs, with all margins. */
 static cog_status sign_pairs(struct joining *joining, cog_error *error) {
     const struct pair_task *task = joining->task;
     const size_t margins = joining->join.is_minhash ? 0 : joining->join.bits;
@@ -136,14 +136,14 @@ static cog_status sign_pairs(struct joining *joining, cog_error *error) {
     return COG_OK;
 }
 
-/* Where a row stands among the compared ones. */
+/* The position of a row among the compared ones. */
 static uint32_t place_of(const struct compared_rows *compared, uint32_t row) {
     size_t low;
     FIND_FIRST_NOT(low, 0, compared->count - 1, compared->numbers[low] < row);
     return (uint32_t)low;
 }
 
-/* Lets the method choose its settings for the expected number of rows. */
+/* Lets the method choose its settings for the number of rows. */
 static cog_status plan(struct joining *joining, cog_error *error) {
     struct pair_task *task = joining->task;
     struct method_join *join = &joining->join;
@@ -203,7 +203,7 @@ void joining_free(struct joining *joining) {
 
 /* ---- Joins ----------------------------------------------------------------------------------- */
 
-/* Candidates are verified as they are found, so that at most a batch of them is in memory. */
+/* Verifies candidates as they are found, so at most a batch of them is in memory. */
 struct verification {
     struct pair_check check;
     uint64_t candidates; /* atomic */
@@ -216,7 +216,7 @@ static cog_status verify_batch(void *context, struct match *items, size_t *count
     return pair_check_keep(&verification->check, items, count, error);
 }
 
-/* Joins of signatures estimate cosines. */
+/* Joins of signatures estimate cosines; this converts distances to Jaccard estimates. */
 static void estimate_jaccard(const struct method_join *join, struct match_list *matches) {
     const float bits = (float)join->bits;
     for (size_t i = 0; i < matches->count; i++)
@@ -228,7 +228,8 @@ static cog_status join_signed(struct joining *joining, struct match_list *matche
     struct pair_task *task = joining->task;
     struct verification verification = {.check = pair_task_check(task)};
     const struct match_sieve sieve = {verify_batch, &verification};
-    /* Methods with hash tables count candidates themselves, and few of these share a row. */
+    /* Methods with hash tables count candidates themselves, and few of their candidates share a
+     * row. */
     verification.check.scattered = joining->method->plan_join != NULL;
     matches->sieve = task->options.verify ? &sieve : NULL;
     cog_status status = joining->method->join(&joining->join, matches, error);
@@ -368,7 +369,7 @@ cog_status pair_join_signatures(const struct signatures_view *first,
                                     .threads = threads};
     TRY(choose_method(options, &joining.join, &joining.method, error));
     report_text(report, "method", joining.method->name);
-    /* As many as the budget has room for, once as they are found and once sorted. */
+    /* The number that the budget allows, with room for an unsorted and a sorted copy. */
     matches->limit = (size_t)(joining.join.memory_bytes / (2 * sizeof(struct match)));
     cog_status status = sample_pairs(&joining, &rows, error);
     THEN(status, joining.method->join(&joining.join, matches, error));

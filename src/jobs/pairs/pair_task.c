@@ -51,9 +51,9 @@ void pair_task_free(struct pair_task *task) {
     job_end(&task->job);
 }
 
-/* Bytes of memory per byte of input text, measured on the sets that docs/results.md names and
- * rounded up: distinct terms with frequencies, vectors, vocabulary. N-grams are nearly all
- * distinct, and each has an entry in the vocabulary. */
+/* Bytes of memory per byte of input text, measured on the sets named in docs/results.md and rounded
+ * up: distinct terms with frequencies, vectors, vocabulary. N-grams are nearly all distinct, and
+ * each has an entry in the vocabulary. */
 static double memory_factor(const struct pair_task *task) {
     return task->options.measure == COG_MEASURE_COSINE && task->terms.ngram == 1 ? MEMORY_OF_TERMS
                                                                                  : 9;
@@ -198,7 +198,7 @@ size_t pair_task_max_matches(const struct pair_task *task) {
     return (size_t)(left / (2 * sizeof(struct match))) + 1;
 }
 
-/* Whether a row has terms to compare. */
+/* Whether a row has terms to be compared. */
 static bool has_terms(const struct pair_task *task, size_t side, size_t row) {
     if (task->options.measure == COG_MEASURE_JACCARD)
         return task->sets[side].sizes[row] > 0;
@@ -225,7 +225,7 @@ cog_status pair_task_store_sets(struct pair_task *task, cog_error *error) {
     return COG_OK;
 }
 
-/* As truth_rows.find: the sampled rows are joined with the compared rows of the last side. */
+/* A truth_rows.find: joins the sampled rows with the compared rows of the last side. */
 static cog_status find_by_sets(void *context, const uint32_t *sample, size_t count,
                                struct match_list *truth, cog_error *error) {
     const struct pair_task *task = context;

@@ -1,6 +1,7 @@
-/* What the jobs pairs, dedup and link prepare before a join (pair_join.h): documents of one or two
- * collections in memory, their statistics, vectors or sets, and the rows that are compared. The
- * task owns all of it. Memory is predicted from the size of the input, announced, and kept to. */
+/* The preparation of the jobs pairs, dedup and link for a join (pair_join.h): documents of one or
+ * two collections in memory, their statistics, vectors or sets, and the rows to compare. The task
+ * owns all of it. Memory is predicted from the size of the input, announced, and kept within the
+ * budget. */
 #pragma once
 
 #include "collection/corpus.h"
@@ -9,20 +10,20 @@
 #include "join/pair_check.h"
 #include "plan/sampled_truth.h"
 
-/* Rows of a side that have terms to compare, rising. The other rows match nothing by their vectors
- * or sets, and are neither signed nor sampled. */
+/* The rows of a side that have terms to compare, ascending. Other rows match nothing by their
+ * vectors or sets, and are neither signed nor sampled. */
 struct compared_rows {
     uint32_t *numbers; /* NULL: all rows */
     size_t count;
 };
 
-/* Rows that do not fit memory: how a plan samples and signs them. */
+/* How a plan samples and signs rows that do not fit in memory. */
 struct rows_on_disk {
     void *context;
-    /* As truth_rows.find. */
+    /* A truth_rows.find. */
     cog_status (*find)(void *context, const uint32_t *sample, size_t count,
                        struct match_list *truth, cog_error *error);
-    /* As pair_task_sign. */
+    /* Like pair_task_sign. */
     cog_status (*sign)(void *context, size_t side, const struct compared_rows *rows,
                        struct signatures_view *view, float *margins, size_t margins_per_row,
                        cog_error *error);
@@ -30,7 +31,7 @@ struct rows_on_disk {
 
 /* Zero-initialise, then pair_join_init; pair_task_free releases. */
 struct pair_task {
-    cog_pairs_options options; /* its threshold is lowered by COSINE_PRECISION for a cosine */
+    cog_pairs_options options; /* for cosines, the threshold is lowered by COSINE_PRECISION */
     double given_threshold;
     struct term_options terms;
     struct weighting weighting;
@@ -38,23 +39,23 @@ struct pair_task {
     unsigned threads;
     unsigned short_terms; /* rows with fewer weighted terms are compared by their term sets */
     cog_report *report;
-    size_t sides; /* 1: inside a collection, 2: between two */
-    /* Side 1 is the corpus of side 0 again, which owns it: chosen rows are compared with all, and
-     * none with itself. */
+    size_t sides; /* 1: within a collection, 2: between two */
+    /* Side 1 is the corpus of side 0 (which owns it): selected rows are compared with all rows
+     * except themselves. */
     bool same_corpus;
     struct corpus corpora[2];
     struct statistics *statistics;
     const struct statistics *given_statistics; /* of the whole collection, for cosines; or NULL */
-    struct sparse_matrix vectors[2];           /* cosine; on disk the offsets alone */
+    struct sparse_matrix vectors[2];           /* cosine; on disk, only the offsets */
     struct set_collection sets[2];             /* Jaccard */
     struct document_sets truth_sets; /* Jaccard: all rows, for the true pairs of a sample */
     uint8_t *short_rows[2];          /* cosine: 1 if a row is too short for weights */
-    const uint8_t *selected[2];      /* rows that take part; NULL: all. Borrowed. */
+    const uint8_t *selected[2];      /* marks of rows to compare; NULL: all. Borrowed. */
     struct compared_rows compared[2];
-    bool projected;                     /* the vectors are given: documents of two languages */
-    bool has_lent_vectors;              /* from files: no memory of the task */
+    bool projected;                     /* the vectors are given, from documents of two languages */
+    bool has_lent_vectors;              /* mapped from files: not counted as memory of the task */
     const struct rows_on_disk *on_disk; /* NULL: all rows are in memory */
-    bool estimates;                     /* the matches carry estimates */
+    bool estimates;                     /* the similarities are estimates */
     bool has_distances;
     double announced_bytes;
     struct job job; /* from init to free, on one thread */
@@ -64,26 +65,26 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
                           const cog_run_options *run, cog_report *report, cog_error *error);
 void pair_task_free(struct pair_task *task);
 
-/* Predicted bytes of the documents in memory. */
+/* The predicted memory of the documents. */
 double pair_task_memory_bytes(const struct pair_task *task, cog_documents *const *documents);
 /* Announces the predicted memory; COG_ERR_MEMORY if the budget is smaller. */
 cog_status pair_task_check_memory(struct pair_task *task, cog_documents *const *documents,
                                   cog_error *error);
-/* Bytes that documents, vectors or sets, and vocabulary take now. */
+/* The current memory of documents, vectors or sets, and vocabulary. */
 uint64_t pair_task_held_bytes(const struct pair_task *task);
-/* Called before a method takes method_bytes more: announces the total if it is a tenth more than
- * was announced; COG_ERR_MEMORY if the budget is smaller. */
+/* Call before a method takes another method_bytes: announces the total if it exceeds the announced
+ * memory by a tenth. COG_ERR_MEMORY if the budget is smaller. */
 cog_status pair_task_take_memory(struct pair_task *task, uint64_t method_bytes, cog_error *error);
-/* Makes statistics and vectors or sets from the corpora that were read. */
+/* Makes statistics and vectors or sets from the corpora. */
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error);
-/* Marks the rows that are short for a cosine: they have terms but no vector. */
+/* Marks the rows that are too short for a cosine: they have terms but no vector. */
 cog_status pair_task_mark_short(struct pair_task *task, cog_error *error);
-/* Whether a row takes part. */
+/* Whether a row is selected. */
 bool pair_task_is_selected(const struct pair_task *task, size_t side, size_t row);
 /* Finds the rows to compare, from the vectors or sets. */
 cog_status pair_task_list_rows(struct pair_task *task, cog_error *error);
 
-/* The struct of cog_pairs: matches with the ids of their rows. */
+/* The implementation of cog_pairs: matches with the ids of their rows. */
 struct cog_pairs {
     struct match_list matches;
     struct corpus corpora[2]; /* for the ids; empty if rows have none */
@@ -92,28 +93,28 @@ struct cog_pairs {
 };
 
 /* Ends a task that found `matches` with this status: on success they become pairs with the task's
- * ids. Task and matches are released in any case; returns the status. */
+ * ids. Releases task and matches in any case; returns the status. */
 cog_status pairs_of_task(struct pair_task *task, cog_status status, struct match_list *matches,
                          cog_pairs **pairs, cog_error *error);
 
-/* Signs rows of a side by their terms, or by their vectors if these were projected. free() the data
- * of the view, also after an error. Unless it is NULL, `margins` receives the first margins_per_row
- * margins of each row. */
+/* Signs rows of a side by their terms, or by their vectors if projected. free() the data of the
+ * view, also after an error. `margins`, if not NULL, receives the first margins_per_row margins of
+ * each row. */
 cog_status pair_task_sign(const struct pair_task *task, size_t side,
                           const struct compared_rows *rows, struct signatures_view *view,
                           float *margins, size_t margins_per_row, cog_error *error);
 /* Converts positions among the compared rows to row numbers. */
 void pair_task_name_rows(const struct pair_task *task, struct match_list *matches);
 
-/* Bytes of the budget that a join may take: 0 if there is no budget, 1 if nothing is left. */
+/* The part of the budget that a join may use: 0 without a budget, 1 if nothing is left. */
 uint64_t pair_task_memory_left(const struct pair_task *task);
-/* The same for joins of some sets, which take a few megabytes whatever is left. */
+/* The same for joins of sets, but at least the few megabytes that they need. */
 uint64_t pair_task_set_join_bytes(const struct pair_task *task);
-/* Matches that fit into the rest of the memory budget (a growing list may double); 0 if there is no
- * budget. */
+/* The number of matches that fit into the rest of the budget (a growing list may double); 0 without
+ * a budget. */
 size_t pair_task_max_matches(const struct pair_task *task);
 
-/* Jaccard: writes the sets of all rows to a scratch file, which pair_task_truth needs. */
+/* Jaccard: writes the sets of all rows to a scratch file, as needed by pair_task_truth. */
 cog_status pair_task_store_sets(struct pair_task *task, cog_error *error);
 /* The compared rows and their true measure, for sampling. */
 struct truth_rows pair_task_truth(const struct pair_task *task);

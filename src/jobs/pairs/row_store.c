@@ -25,7 +25,7 @@ cog_status row_store_open(struct row_store *store, cog_error *error) {
 
 void row_store_close(struct row_store *store) {
     const int files[] = {store->vectors, store->signatures, store->margins};
-    if (!store->bags) /* was never opened */
+    if (!store->bags) /* never opened */
         return;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i] >= 0)
@@ -79,7 +79,7 @@ static cog_status take_matrix(const struct row_store *store, const uint32_t *row
     return TAKEN(matrix->values, matrix->offsets[count], "vectors", error);
 }
 
-/* The number of rows, from the first on, that are adjacent in the file and can be read together. */
+/* The number of rows, from the first on, that are adjacent in the file and can be read at once. */
 static size_t adjacent(const struct row_store *store, const uint32_t *rows, size_t count) {
     const uint64_t begin = store->offsets[rows[0]];
     size_t i = 1;

@@ -1,25 +1,25 @@
-/* Rows of a collection on disk, in scratch files in TMPDIR that vanish with the store: the terms of
- * documents as they were read, their vectors, signatures and margins. A block of rows at a time
- * comes back into memory. Disk: nine bytes per term, eight per entry of a vector, and the
- * signatures and margins if they are made. Memory: eight bytes per row. */
+/* Rows of a collection on disk, in scratch files in TMPDIR that are deleted with the store: terms
+ * of documents, vectors, signatures and margins. Blocks of rows are read back into memory. Disk:
+ * nine bytes per term, eight per entry of a vector, plus the signatures and margins if made.
+ * Memory: eight bytes per row. */
 #pragma once
 
 #include "collection/bag_spool.h"
 #include "collection/corpus.h"
 #include "hamming/hamming.h"
 
-/* row_store_open, row_store_close. */
+/* Use row_store_open and row_store_close. */
 struct row_store {
     struct bag_spool *bags;
     int vectors, signatures, margins; /* files; -1: not made */
-    const uint64_t *offsets;          /* entries of the vectors before a row. Borrowed. */
+    const uint64_t *offsets;          /* by row: entries of the vectors before it. Borrowed. */
     uint32_t column_count;
     unsigned bits;
     size_t margins_per_row;
     struct buffer buffer;
 };
 
-/* Makes the files for terms and vectors. Close also after an error. */
+/* Creates the files for terms and vectors. Close also after an error. */
 cog_status row_store_open(struct row_store *store, cog_error *error);
 void row_store_close(struct row_store *store);
 
@@ -29,19 +29,19 @@ cog_status row_store_add_vectors(struct row_store *store, const struct sparse_ma
 /* The vectors of some rows in any order. *matrix must be zeroed; the caller frees it. */
 cog_status row_store_vectors(struct row_store *store, const uint32_t *rows, size_t count,
                              struct sparse_matrix *matrix, cog_error *error);
-/* The terms of some rows, rising, after those of the corpus. */
+/* Appends the terms of some rows, in ascending order, to the corpus. */
 cog_status row_store_bags(struct row_store *store, const uint32_t *rows, size_t count,
                           struct corpus *corpus, cog_error *error);
 
-/* Signatures are stored in the order of the compared rows: `place` is a position among them. */
+/* Signatures are stored in the order of the compared rows; `place` is a position among them. */
 cog_status row_store_sign_begin(struct row_store *store, unsigned bits, size_t margins_per_row,
                                 cog_error *error);
 cog_status row_store_add_signatures(struct row_store *store, size_t place, size_t count,
                                     const uint8_t *signatures, const float *margins,
                                     cog_error *error);
-/* free() the data of the view and the margins, also after an error; *margins stays NULL if there
- * are none. */
+/* free() the data of the view and the margins, also after an error; *margins stays NULL without
+ * margins. */
 cog_status row_store_signatures(struct row_store *store, size_t place, size_t count,
                                 struct signatures_view *view, float **margins, cog_error *error);
-/* Bytes on disk. */
+/* The size on disk. */
 uint64_t row_store_disk_bytes(const struct row_store *store, size_t rows, size_t compared);

@@ -21,7 +21,7 @@ cog_status set_memory_room(const struct document_sets *sets, uint64_t other_byte
     return COG_OK;
 }
 
-/* Reading may have taken more than the join will. */
+/* Reading may have used more memory than the join will. */
 static void announce(void *context, uint64_t join_bytes) {
     const struct set_memory *memory = context;
     const struct job *job = memory->job;
@@ -38,7 +38,7 @@ void set_memory_predict(struct set_memory *prediction, struct set_join_options *
     options->predict_context = prediction;
 }
 
-/* A set takes five sixths of its text. */
+/* A set takes five sixths of the size of its text. */
 void set_memory_announce_disk(cog_documents *const collections[2], uint64_t other_bytes,
                               const struct job *job) {
     enum { WORTH_SAYING = 1 << 30 };

@@ -11,11 +11,11 @@
 #include "search/keys/key_sort.h"
 
 enum {
-    /* Memory per document next to its set and id: groups of equal documents, their order, and what
-     * the join has of a rank. */
+    /* Memory per document in addition to its set and id: groups of equal documents, their order,
+     * and the join's data per rank. */
     BYTES_PER_DOCUMENT = 40,
-    SORTER_SHARE = 16,        /* of the room, for matches, twice while they are sorted */
-    SORTER_BYTES = 512 << 20, /* without a limit; only what is used of it is taken */
+    SORTER_SHARE = 16,        /* of the room, for matches; doubled while they are sorted */
+    SORTER_BYTES = 512 << 20, /* without a limit; only the used part takes memory */
     GROUP_GRAIN = 1024
 };
 #define NO_ROW UINT32_MAX
@@ -45,16 +45,17 @@ cog_status set_pairs_read(struct pair_task *task, cog_documents *const *document
 
 /* ---- Equal documents ------------------------------------------------------------------------- */
 
-/* Rows count from 0 through both sides. A group of equal rows is named by its first row. */
+/* Rows are numbered through both sides. The first row of a group of equal rows identifies the
+ * group. */
 struct set_pairs {
     struct pair_task *task;
     const struct document_sets *sets;
-    size_t first_row[3]; /* of a side; the number of rows */
-    uint32_t *heads[2];  /* by group: its first row of a side, or NO_ROW */
-    uint32_t *next;      /* of a row: the next of its group and side, or NO_ROW */
-    uint32_t *order;     /* groups as the join takes them */
+    size_t first_row[3]; /* of each side; then the number of rows */
+    uint32_t *heads[2];  /* by group: its first row on a side, or NO_ROW */
+    uint32_t *next;      /* by row: the next row of its group and side, or NO_ROW */
+    uint32_t *order;     /* groups in the order of the join */
     size_t order_count, reference;
-    size_t reference_side; /* whose groups come first, if there are two sides */
+    size_t reference_side; /* the side whose groups come first, if there are two */
     struct match_sorter results;
 };
 
@@ -64,7 +65,7 @@ static bool takes_part(const struct set_pairs *pairs, size_t side, size_t row) {
     return at->terms + at->words > 0 && (!selected || selected[row - pairs->first_row[side]]);
 }
 
-/* Chains the rows of each group, side by side. */
+/* Chains the rows of each group, per side. */
 static cog_status chain_groups(struct set_pairs *pairs, const uint32_t *leaders, cog_error *error) {
     const size_t rows = pairs->sets->count;
     TAKE(pairs->next, rows, "equal documents", error);
@@ -114,8 +115,8 @@ static uint64_t terms_of_side(const struct set_pairs *pairs, size_t side) {
     return terms;
 }
 
-/* Inside a collection: rows in their order, for containment by falling size. Between two: the side
- * with fewer terms first, as the reference collection, whose posting lists are made. */
+/* In a self-join: rows in order; for containment by descending size. Between two sides: the side
+ * with fewer terms first, as the reference collection, which gets posting lists. */
 static cog_status make_order(struct set_pairs *pairs, cog_error *error) {
     const bool contains = pairs->task->options.measure == COG_MEASURE_CONTAINMENT;
     TAKE(pairs->order, pairs->sets->count * pairs->task->sides, "documents", error);
@@ -146,7 +147,7 @@ static cog_status flush(struct row_pairs *found, cog_error *error) {
     return match_sorter_add(&found->pairs->results, found->items, count, error);
 }
 
-/* a is the earlier row, or the row of side 0. */
+/* a must be the earlier row, or the row of side 0. */
 static cog_status add_pair(struct row_pairs *found, uint32_t a, uint32_t b, float similarity,
                            cog_error *error) {
     const size_t second = found->pairs->task->sides == 2 ? found->pairs->first_row[1] : 0;
@@ -158,7 +159,7 @@ static cog_status add_pair(struct row_pairs *found, uint32_t a, uint32_t b, floa
     return COG_OK;
 }
 
-/* All pairs of rows from `a` on and rows from `b` on in their chains. */
+/* Adds all pairs of a row of a's chain and a row of b's chain. */
 static cog_status add_product(struct row_pairs *found, uint32_t a, uint32_t b, float similarity,
                               cog_error *error) {
     const uint32_t *next = found->pairs->next;
@@ -168,14 +169,14 @@ static cog_status add_product(struct row_pairs *found, uint32_t a, uint32_t b, f
     return COG_OK;
 }
 
-/* As match_sieve.keep: all pairs go to the sorter. */
+/* A match_sieve.keep: all pairs go to the sorter. */
 static cog_status take_groups(void *context, struct match *items, size_t *count, cog_error *error) {
     struct set_pairs *pairs = context;
     struct row_pairs found;
     found.pairs = pairs;
     found.count = 0;
     for (size_t i = 0; i < *count; i++) {
-        /* The rank of the reference collection is the smaller one. */
+        /* the rank in the reference collection is always the smaller one */
         const bool swap = pairs->task->sides == 2 && pairs->reference_side == 1;
         const uint32_t a = pairs->order[swap ? items[i].b : items[i].a];
         const uint32_t b = pairs->order[swap ? items[i].a : items[i].b];
@@ -187,7 +188,7 @@ static cog_status take_groups(void *context, struct match *items, size_t *count,
     return flush(&found, error);
 }
 
-/* Equal rows are pairs of similarity 1. */
+/* Adds pairs of equal rows, with similarity 1. */
 static cog_status add_equal(void *context, unsigned worker, size_t begin, size_t end,
                             cog_error *error) {
     (void)worker;
@@ -251,7 +252,7 @@ static cog_status join_groups(struct set_pairs *pairs, struct match_list *matche
     struct set_memory memory = {pairs->sets, held_bytes(pairs), &task->job};
     set_memory_predict(&memory, &options);
     if (task->sides == 2 && pairs->reference == 0)
-        options.reference = pairs->order_count; /* it is empty: nothing is compared */
+        options.reference = pairs->order_count; /* the reference is empty, so nothing is compared */
     cog_status status = set_join_run(&pairs->sets->file, pairs->order, pairs->order_count, &options,
                                      &task->job, &result, error);
     job_stage(&task->job, "listing");

@@ -9,11 +9,11 @@
 
 /* ---- The rows that are joined ---------------------------------------------------------------- */
 
-/* Rows of a side that are short, or may match a short row of the other side, which is the same side
- * inside a collection. */
+/* The rows of a side that are short or may match a short row of the other side; in a self-join, the
+ * other side is the same. */
 struct short_side {
     uint8_t *marks;
-    uint32_t *numbers; /* of the marked rows, rising; the file of sets has them in this order */
+    uint32_t *numbers; /* of the marked rows, ascending; the order of the file of sets */
     size_t count;
     size_t first; /* in the file */
 };
@@ -23,14 +23,14 @@ struct short_join {
     struct short_side sides[2];
     struct document_sets sets;
     const struct match_sieve *out;
-    const char *beside; /* of scratch files: NULL if the terms are in memory, too */
-    /* The part at hand: short rows of `side`, after the rows of the other side. */
+    const char *beside; /* location of scratch files; NULL: in memory, like the terms */
+    /* The current part: short rows of `side`, after the rows of the other side. */
     size_t side;
     uint32_t *order;
     size_t reference;
 };
 
-/* Terms of the largest short row; 0 if there is none. */
+/* The number of terms of the largest short row; 0 if there is none. */
 static size_t most_terms(const struct pair_task *task, size_t side) {
     const struct corpus *corpus = &task->corpora[side];
     size_t most = 0;
@@ -40,7 +40,7 @@ static size_t most_terms(const struct pair_task *task, size_t side) {
     return most;
 }
 
-/* Sets that are too large match no short row of `most` terms. */
+/* Marks the rows, except sets too large to match a short row of `most` terms. */
 static cog_status mark_rows(struct short_join *join, size_t side, size_t most, cog_error *error) {
     const struct pair_task *task = join->task;
     const struct corpus *corpus = &task->corpora[side];
@@ -58,7 +58,7 @@ static cog_status mark_rows(struct short_join *join, size_t side, size_t most, c
     return COG_OK;
 }
 
-/* Rows on disk come back some at a time. */
+/* Reads rows on disk a part at a time. */
 static cog_status add_stored(struct short_join *join, size_t side, struct row_store *store,
                              cog_error *error) {
     enum { TERMS_AT_ONCE = 1 << 17 };
@@ -92,13 +92,11 @@ static cog_status add_sets(struct short_join *join, struct row_store *const *sto
 /* ---- The join -------------------------------------------------------------------------------- */
 
 /* Whether a pair of a short row of `side` and a row of the other side counts: each pair once, and
- * no row with itself. Puts a match that counts into order: a is the earlier row, or the row of side
- * 0.
- */
+ * no row with itself. Orders a match that counts: a is the earlier row, or the row of side 0. */
 static bool take_pair(const struct pair_task *task, size_t side, struct match *match) {
     const uint8_t *other = task->short_rows[task->sides == 2 ? 1 - side : 0];
     const bool both_short = other[match->b];
-    if (task->sides == 2 ? side == 1 && both_short /* met from both sides */
+    if (task->sides == 2 ? side == 1 && both_short /* found from both sides */
                          : match->a == match->b || (both_short && match->b < match->a))
         return false;
     match->distance = DISTANCE_NONE;
@@ -112,7 +110,7 @@ static uint32_t row_of_rank(const struct short_join *join, size_t side, uint32_t
     return rows->numbers[join->order[rank] - rows->first];
 }
 
-/* As match_sieve.keep: from ranks to rows. */
+/* A match_sieve.keep: converts ranks to rows. */
 static cog_status take_batch(void *context, struct match *items, size_t *count, cog_error *error) {
     const struct short_join *join = context;
     const size_t other = join->task->sides == 2 ? 1 - join->side : join->side;
@@ -127,7 +125,7 @@ static cog_status take_batch(void *context, struct match *items, size_t *count, 
     return join->out->keep(join->out->context, items, &kept, error);
 }
 
-/* The short rows of one side with the rows of the other. */
+/* Joins the short rows of one side with the rows of the other. */
 static cog_status join_side(struct short_join *join, size_t side, uint64_t memory_bytes,
                             cog_error *error) {
     const struct pair_task *task = join->task;
@@ -195,7 +193,7 @@ struct listing {
     struct match_list *matches;
 };
 
-/* As match_sieve.keep. */
+/* A match_sieve.keep. */
 static cog_status list_batch(void *context, struct match *items, size_t *count, cog_error *error) {
     struct listing *listing = context;
     cog_status status = COG_OK;
@@ -218,7 +216,7 @@ cog_status short_pairs_join(const struct pair_task *task, struct match_list *mat
     return status;
 }
 
-/* As match_sieve.keep. */
+/* A match_sieve.keep. */
 static cog_status sort_batch(void *context, struct match *items, size_t *count, cog_error *error) {
     return match_sorter_add(context, items, *count, error);
 }

@@ -10,7 +10,7 @@
 
 enum { PAIRS_PER_PIECE = 256, ROW_NONE = UINT32_MAX };
 
-/* Record numbers of a collection's rows, in rising order; those of a second collection follow. */
+/* Rows are numbered through both collections; record numbers of each collection ascend. */
 struct verifying {
     const struct given_pairs *pairs;
     double *similarities;
@@ -23,7 +23,8 @@ struct verifying {
     struct set_measure set_measure;
 };
 
-/* The row of a record, counted from the first row of its side; ROW_NONE if it was skipped. */
+/* The row of a record, counted from the first row of its side; ROW_NONE if the record was skipped.
+ */
 static uint32_t row_of(const struct verifying *verifying, int side, int64_t position) {
     size_t begin = 0, end = verifying->row_count[side];
     while (begin < end) {
@@ -97,7 +98,7 @@ static cog_status measure_sets(const struct verifying *verifying, uint32_t a, ui
                         (uint32_t)verifying->first_row[1] + b};
     const struct set_row *one = &sets->rows[rows[0]], *other = &sets->rows[rows[1]];
     *similarity = 0;
-    /* Texts without terms are equal or have nothing in common. */
+    /* Texts without terms are either equal or share nothing. */
     if (one->terms + one->words == 0 || other->terms + other->words == 0) {
         const struct fingerprint *x = &sets->fingerprints[rows[0]],
                                  *y = &sets->fingerprints[rows[1]];

@@ -1,6 +1,6 @@
-/* The true measure of given pairs of documents. In: one collection or two, and pairs of positions
- * in them. Out: a similarity per pair, NaN if a row is not there. The documents are read once; all
- * threads compare. Cosines and plain Jaccard coefficients are those that cog_pairs_find lists, the
+/* The true measure of given pairs of documents. In: one or two collections, and pairs of positions
+ * in them. Out: a similarity per pair, NaN if a row does not exist. The documents are read once;
+ * all threads compare. Cosines and plain Jaccard coefficients are those of cog_pairs_find, the
  * others those of cog_dedup. */
 #pragma once
 

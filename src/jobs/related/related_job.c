@@ -1,9 +1,9 @@
 /* Related queries of a log: the public functions.
  *
  * Vectors over clicked URLs, weighted by clicks (Distributed LSH). The click rate of the paper is
- * clicks over the query's total, which cancels in the cosine. Given queries are compared with all
- * others, as the paper measures: the log is then joined with itself as two collections, of which
- * the first has the given rows alone. */
+ * clicks divided by the query's total, which cancels in the cosine. Given queries are compared with
+ * all others, as in the paper's evaluation: the log is then joined with itself as two collections,
+ * the first with only the given rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,14 +21,14 @@ void cog_related_options_init(cog_related_options *options) {
     cog_pairs_options_init(&options->pairs, COG_MEASURE_COSINE);
     options->pairs.threshold = 0.7;
     cog_weight_options_init(&options->pairs.sign.weights, COG_WEIGHTING_TF);
-    /* With random signs the sums of a few equal clicks take a few values, zero above all, and
-     * bits agree more or less often than the cosine says. */
+    /* With random signs, the sums of a few equal clicks have only a few values, often zero, and
+     * bits agree more or less often than the cosine predicts. */
     options->pairs.sign.signature.gaussian = true;
 }
 
 /* ---- Rows that take part --------------------------------------------------------------------- */
 
-/* 1 for the rows of the log that are compared, and of these for the given ones. */
+/* 1 for the rows of the log to compare, and 1 for the given rows among them. */
 struct selection {
     uint8_t *all, *given;
 };
@@ -38,7 +38,7 @@ static void selection_free(struct selection *selection) {
     free(selection->given);
 }
 
-/* Queries with enough distinct URLs take part. */
+/* Selects queries with enough distinct URLs. */
 static cog_status select_queries(struct pair_task *task, unsigned min_urls,
                                  struct selection *selection, cog_error *error) {
     const struct corpus *corpus = &task->corpora[0];
@@ -119,7 +119,7 @@ static bool has_given(const cog_related_options *options) {
     return options->queries || options->queries_file;
 }
 
-/* A given row meets itself among all rows. */
+/* Drops the match of a given row with itself. */
 static void drop_itself(struct match_list *matches) {
     size_t kept = 0;
     for (size_t i = 0; i < matches->count; i++)
@@ -128,7 +128,7 @@ static void drop_itself(struct match_list *matches) {
     matches->count = kept;
 }
 
-/* The given rows against all rows of the log. */
+/* Joins the given rows with all rows of the log. */
 static cog_status join_given(struct pair_task *task, const struct selection *selection,
                              struct match_list *matches, cog_error *error) {
     task->sides = 2;

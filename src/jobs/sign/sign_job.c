@@ -18,13 +18,12 @@
 enum { SHORT_DOCUMENT_TERMS = 5 };
 
 struct signing {
-    struct ingest
-        *ingest; /* first, for the thread pool; NULL while bags are signed from the spool */
+    struct ingest *ingest; /* first, for the thread pool; NULL while signing bags from the spool */
     struct text_signer text_signer;
     struct text_signer_scratch *scratches; /* one per worker */
     struct npy_writer *signatures, *weights;
     struct output *ids;
-    const cog_sign_buffers *buffers; /* in place of files; NULL for files */
+    const cog_sign_buffers *buffers; /* instead of files; NULL for files */
     uint64_t documents, empty_documents, short_documents;
     struct job *job;
     struct bag_spool *spool; /* NULL if the input is read for signing */
@@ -36,7 +35,7 @@ static size_t packed_bytes(const struct text_signer *text_signer) {
     return (signer_options(text_signer->signer)->bits + 7) / 8;
 }
 
-/* What a batch of documents became. */
+/* The results of a batch of documents. */
 struct signed_batch {
     struct buffer signatures, weights, ids, term_counts;
     size_t documents, empty, short_documents;
@@ -94,7 +93,7 @@ static cog_status sign_batch(void *context, unsigned worker, void *batch, cog_er
     }
 }
 
-/* Into the caller's memory, after the documents before. */
+/* Appends to the caller's memory. */
 static cog_status copy_signed(struct signing *work, const struct signed_batch *batch,
                               cog_error *error) {
     const cog_sign_buffers *buffers = work->buffers;
@@ -204,7 +203,7 @@ static void report_signing(const struct signing *work, cog_report *report) {
                       plural(work->short_documents, " has", "s have"), SHORT_DOCUMENT_TERMS);
 }
 
-/* Skipped records are reported once: by the statistics pass if there is one. */
+/* Skipped records are reported once: by the statistics pass , if any. */
 static cog_status sign_input(struct signing *work, cog_documents *documents,
                              const struct term_options *terms, bool named_before,
                              cog_error *error) {
@@ -273,7 +272,7 @@ static cog_status sign_spool(struct signing *work, cog_error *error) {
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* Refuses what .npy files cannot hold before any work is done. */
+/* Rejects outputs that .npy files cannot hold, before any work is done. */
 static cog_status check_outputs(const cog_signature_options *signature,
                                 const cog_sign_outputs *outputs, cog_error *error) {
     struct signature_options checked;
@@ -287,7 +286,7 @@ static cog_status check_outputs(const cog_signature_options *signature,
     return status;
 }
 
-/* Documents pass through in batches; only the vocabulary grows. */
+/* Documents are processed in batches; only the vocabulary grows. */
 static cog_status check_memory(const struct signing *work, const cog_documents *documents,
                                const struct term_options *terms, bool collects, cog_error *error) {
     enum { THREAD_BYTES = 6 << 20, COLLECTING_THREAD_BYTES = 16 << 20 };
@@ -300,8 +299,8 @@ static cog_status check_memory(const struct signing *work, const cog_documents *
     return job_check_memory(work->job, needed, error);
 }
 
-/* Collects statistics if signing needs them and has none, and keeps the bags if the disk has room.
- */
+/* Collects statistics if signing needs them and none are given, and keeps the bags if the disk has
+ * room. */
 static cog_status prepare(struct signing *work, cog_documents *documents,
                           const cog_sign_options *options, const struct term_options *terms,
                           const cog_sign_outputs *outputs, const cog_statistics **statistics,
@@ -312,7 +311,7 @@ static cog_status prepare(struct signing *work, cog_documents *documents,
     THEN(status, check_memory(work, documents, terms, collects, error));
     if (status != COG_OK || !collects)
         return status;
-    ingest_keep_pipes(documents); /* in case the spool finds no room */
+    ingest_keep_pipes(documents); /* in case the disk has no room for the spool */
     if (bag_spool_create(outputs->signatures, &work->spool, NULL) != COG_OK)
         work->spool = NULL;
     status = statistics_collect(documents, &options->terms, &work->job->run, work->spool, collected,
@@ -327,7 +326,7 @@ static cog_status prepare(struct signing *work, cog_documents *documents,
     return status;
 }
 
-/* Files, or buffers with outputs that name none but the folder of the scratch file. */
+/* Writes files, or buffers; then the outputs only name the folder of the scratch file. */
 static cog_status sign_all(struct job *job, cog_documents *documents,
                            const cog_sign_options *options, const cog_statistics *statistics,
                            const cog_sign_outputs *outputs, const cog_sign_buffers *buffers,
