@@ -215,7 +215,7 @@ COG_API cog_status cog_documents_from_arrow(struct ArrowArrayStream *stream,
                                             cog_documents **documents, cog_error *error);
 COG_API void cog_documents_close(cog_documents *documents);
 /* The number of documents in memory or from Arrow; 0 for files, whose records are not counted
- * before they are read. */
+ * before they are read, and for query logs, of which not every row is a document. */
 COG_API size_t cog_documents_count(const cog_documents *documents);
 /* The records that the last job skipped (null, not UTF-8, an id used before), as ascending
  * positions in the input, from 0. Returns their number. *positions belongs to the documents and is
@@ -471,7 +471,8 @@ typedef enum cog_output_format {
 COG_API cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format,
                                    const char *path, cog_error *error);
 
-/* Related queries of a log (COG_FORMAT_QUERYLOG): pairs whose vectors of clicked URLs are alike. */
+/* Related queries of a log (COG_FORMAT_QUERYLOG, files or Arrow): pairs whose vectors of clicked
+ * URLs are alike. */
 typedef struct cog_related_options {
     cog_pairs_options pairs;
     unsigned min_urls; /* queries with fewer distinct clicked URLs are left out */

@@ -13,6 +13,11 @@
  * text is null are skipped. cog_dedup may keep documents by the values of another column
  * (keep_field): texts, numbers, dates, times. `options` may be NULL.
  *
+ * With the format COG_FORMAT_QUERYLOG, the stream is a query log: a struct with the columns query,
+ * url and clicks, or Query and ClickURL as AOL has them (in any case). Without a column of clicks,
+ * each row is one click; a row without a URL is a query without a click. The first row of a query
+ * is its document. Queries are copied and the arrays released at once.
+ *
  * Output: cog_..._to_arrow fills *stream, which the caller releases. The stream has one array, a
  * copy, so the result may be freed at once. Rows in these streams are positions in the input, from
  * 0, skipped records included. Getters of results number only the documents that were read;

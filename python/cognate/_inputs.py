@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Texts, anything that speaks Arrow, paths, or (where it says so) signatures as uint8 [rows, bits / 8].
 Documents: TypeAlias = Any
+#: Paths, a table with the columns query, url and clicks, or rows of (query, url, clicks).
+QueryLog: TypeAlias = Any
 Path: TypeAlias = "str | os.PathLike[str]"
 Array: TypeAlias = "np.ndarray[Any, Any]"
 #: Called with the stage, what is done and the total (0 if it is not known); True shows a bar by tqdm.
@@ -186,15 +188,19 @@ def open_documents(source: Documents, options: Options, ids: Iterable[Any] | Non
         if isinstance(source, str) and source != "-" and not os.path.lexists(source):
             raise FileNotFoundError(f"{source[:200]}: there is no such file; a str is a path, and texts are a list of str")
         return _open_paths([os.fspath(item) for item in ([source] if is_path(source) else source)], options)
-    if hasattr(source, "collect_schema") and hasattr(source, "collect"):  # a lazy frame of Polars
-        source = source.collect()
+    source = collected(source)
     _check_documents(source)
     if ids is not None and (hasattr(source, "columns") or hasattr(source, "column_names")):
         raise TypeError("the ids of a table are one of its columns: name it by id")
-    stream = None if ids is not None else _stream_of(source)
+    stream = None if ids is not None else stream_of(source)
     if stream is not None:
         return _cognate.from_stream(stream, {**_columns(options), "first_number": first_number})
     return _open_texts(source, options, ids, first_number)
+
+
+def collected(source: Any) -> Any:
+    """A lazy frame of Polars as a frame, anything else as it is."""
+    return source.collect() if hasattr(source, "collect_schema") and hasattr(source, "collect") else source
 
 
 def _check_documents(source: Any) -> None:
@@ -202,11 +208,11 @@ def _check_documents(source: Any) -> None:
     if isinstance(source, np.ndarray) and (source.ndim != 1 or source.dtype.kind not in "OSTU"):
         raise TypeError(f"an array of {source.dtype} {list(source.shape)}: documents are an array of texts in one "
                         "dimension, signatures are uint8 [rows, bits / 8]")
-    if isinstance(source, (bytes, Mapping)) or not (isinstance(source, Iterable) or _speaks_arrow(source)):
+    if isinstance(source, (bytes, Mapping)) or not (isinstance(source, Iterable) or speaks_arrow(source)):
         raise TypeError(f"documents are a list of texts, a table, or paths, not {type(source).__name__}")
 
 
-def _speaks_arrow(source: Any) -> bool:
+def speaks_arrow(source: Any) -> bool:
     return hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
 
 
@@ -216,7 +222,7 @@ def _columns(options: Options) -> Options:
     return options
 
 
-def _stream_of(source: Any) -> object | None:
+def stream_of(source: Any) -> object | None:
     """A capsule of an Arrow stream, if the object has one."""
     if hasattr(source, "with_format") and hasattr(source, "column_names"):  # datasets.Dataset
         source = source.with_format("arrow")[:]

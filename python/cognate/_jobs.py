@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import pathlib
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, Unpack, overload
 
@@ -10,9 +9,10 @@ import numpy as np
 
 from . import _cognate
 from ._inputs import (Array, Documents, JobOptions, LinkRule, ReadOptions, RunOptions, TermOptions, WeightOptions,
-                      is_path, is_signatures, open_documents, report_of, signatures_of, split)
+                      QueryLog, is_signatures, open_documents, report_of, signatures_of, split)
 from ._index import Index
 from ._lexicon import Lexicon, lexicon_handle
+from ._query_log import open_log
 from ._table import Table
 from .batch import Statistics
 
@@ -149,12 +149,21 @@ def pairs(a: Documents, against: Documents | Index = None, *, threshold: float |
     return Table(table, report_of(text), _cognate.documents_skipped(handle), _skipped_against(against, other))
 
 
-def related(log: Documents, *, queries: Iterable[str] | str | os.PathLike[str] | None = None, threshold: float = 0.7,
+def related(log: QueryLog, *, queries: Iterable[str] | str | os.PathLike[str] | None = None, threshold: float = 0.7,
             min_urls: int = 6, ids: bool = True, **options: Unpack[JobOptions]) -> Table:
-    """Related queries of a query log: pairs whose vectors of clicked URLs are alike. The log is a path, or several.
+    """Related queries of a query log: pairs whose vectors of clicked URLs are alike.
 
-    With ``queries``, texts or the path of a file with a query per line, the neighbours of these queries alone: the first
-    of each pair is one of them, the second any query of the log.
+    The log is a path or several (Parquet among them), a table with the columns query, url and clicks (or those of AOL's
+    log; without clicks each row is one), or rows of (query, url, clicks). A query is named by its text (``a_id``,
+    ``b_id``); its number (``a``, ``b``) is the first row that has it, and in files the place among the queries. With
+    ``queries``, texts or the path of a file with a query per line, the neighbours of these queries alone: the first of
+    each pair is one of them, the second any query of the log.
+
+    >>> import cognate
+    >>> log = [(query, f"{site}.org", 2) for query in ("red apples", "apples") for site in "abcdef"]
+    >>> table = cognate.related(log)
+    >>> table["a_id"].tolist(), table["b_id"].tolist(), table["b"].tolist()
+    (['red apples'], ['apples'], [6])
     """
     given, path = None, None
     if isinstance(queries, (str, os.PathLike)):
@@ -162,10 +171,7 @@ def related(log: Documents, *, queries: Iterable[str] | str | os.PathLike[str] |
     elif queries is not None:
         given = tuple(queries)
     read, work, run = split(options, threshold=threshold, min_urls=min_urls, queries_file=path)
-    logs = log if isinstance(log, (list, tuple)) else [log]
-    if not logs or not all(is_path(item) for item in logs):
-        raise TypeError("a query log is the path of a file, or several paths")
-    handle = open_documents([pathlib.Path(item) for item in logs], {"format": "querylog", **read})
+    handle = open_log(log, read)
     table, text = _cognate.related(handle, given, work, ids, run)
     return Table(table, report_of(text), _cognate.documents_skipped(handle))
 

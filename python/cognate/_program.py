@@ -138,15 +138,37 @@ def _records(reader: pyarrow.RecordBatchReader, fields: dict[str, str], more: li
             row += 1
 
 
+def _number(value: Any) -> str:
+    """Digits without an exponent; nothing for null."""
+    import numpy
+    return "" if value is None else numpy.format_float_positional(value) if isinstance(value, float) else str(value)
+
+
+def _clicks(reader: pyarrow.RecordBatchReader, name: str) -> Iterator[bytes]:
+    """The rows of a query log as lines of query, url and clicks; a tab or a line break becomes a space."""
+    names = [column.lower() for column in reader.schema.names]
+    wanted = ["query", "url" if "url" in names else "clickurl", *(["clicks"] if "clicks" in names else [])]
+    if not set(wanted) <= set(names):
+        raise ValueError(f"{name}: a query log has the columns query, url and clicks, or AOL's Query and ClickURL; there are "
+                         f"{', '.join(reader.schema.names)}")
+    for batch in reader:
+        columns = [batch.column(names.index(column)).to_pylist() for column in wanted]
+        for query, url, *clicks in zip(*columns):
+            fields = (query or "", url or "", _number(clicks[0]) if clicks and url else "1")
+            yield ("\t".join(re.sub("[\t\r\n]", " ", str(field)) for field in fields) + "\n").encode("utf-8", "replace")
+
+
 def _converted(words: list[Word], command: Command, folder: str) -> list[str]:
-    """The arguments, with scratch files of JSON lines in place of Parquet inputs."""
+    """The arguments, with scratch files of JSON lines, or of clicks, in place of Parquet inputs."""
     result = []
     for i, (text, option) in enumerate(words):
         if option in ("", "--against", "--from", "--to") and is_arrow_path(text):
             name = os.path.basename(text.rstrip("/"))
             path = os.path.join(folder, f"{i}-{name}.jsonl")
+            reader = _open([text])
             with open(path, "wb") as file:
-                file.writelines(_records(_open([text]), command.fields(), [], name))
+                file.writelines(_clicks(reader, name) if words[0].text == "related" else
+                                _records(reader, command.fields(), [], name))
             text = path
         result.append(text)
     return result

@@ -5,6 +5,7 @@
 #include "collection/ingest.h"
 #include "collection/options.h"
 #include "collection/statistics_job.h"
+#include "input/click_table.h"
 #include "jobs/lexicon/lexicon_job.h"
 #include "vector/statistics.h"
 
@@ -53,6 +54,8 @@ cog_status cog_documents_from_arrow(struct ArrowArrayStream *stream,
                                     const cog_input_options *options, cog_documents **result,
                                     cog_error *error) {
     struct document_table *table = NULL;
+    struct query_log *log = NULL;
+    uint64_t log_rows = 0;
     cog_input_options usual;
     TRY(check_given(stream, "stream", error));
     TRY(check_given((const void *)stream->release, "the stream's release", error));
@@ -63,6 +66,10 @@ cog_status cog_documents_from_arrow(struct ArrowArrayStream *stream,
     if (status != COG_OK) {
         stream->release(stream);
         return status;
+    }
+    if (options->format == COG_FORMAT_QUERYLOG) {
+        TRY(query_log_of_stream(stream, &log, &log_rows, error));
+        return documents_of_log(log, log_rows, options->strict, result, error);
     }
     const struct table_fields fields = {options->text_field, options->id_field, options->lang_field,
                                         options->first_number};

@@ -23,11 +23,10 @@ struct ingest_worker {
     size_t weight_capacity, frequency_capacity;
 };
 
-cog_status documents_of_table(struct document_table *table, bool strict, cog_documents **result,
-                              cog_error *error) {
+/* Takes the reader over, also after a failure. */
+static cog_status documents_in_memory(struct reader *reader, bool strict, cog_documents **result,
+                                      cog_error *error) {
     cog_documents *documents = NULL;
-    struct reader *reader = NULL;
-    TRY(reader_open_table(table, &reader, error));
     cog_status status = TAKEN_ZEROED(documents, 1, "documents", error);
     if (status != COG_OK) {
         reader_close(reader);
@@ -37,6 +36,20 @@ cog_status documents_of_table(struct document_table *table, bool strict, cog_doc
     documents->strict = strict;
     *result = documents;
     return COG_OK;
+}
+
+cog_status documents_of_table(struct document_table *table, bool strict, cog_documents **documents,
+                              cog_error *error) {
+    struct reader *reader = NULL;
+    TRY(reader_open_table(table, &reader, error));
+    return documents_in_memory(reader, strict, documents, error);
+}
+
+cog_status documents_of_log(struct query_log *log, uint64_t rows, bool strict,
+                            cog_documents **documents, cog_error *error) {
+    struct reader *reader = NULL;
+    TRY(reader_open_log(log, rows, &reader, error));
+    return documents_in_memory(reader, strict, documents, error);
 }
 
 void documents_close(cog_documents *documents) {
@@ -146,7 +159,7 @@ cog_status ingest_next(struct ingest *ingest, unsigned number, struct ingest_bat
         size_t i = batch->next_item++;
         item->record = batch->records.first_record + i;
         if (item->record < ingest->first_record ||
-            (ingest->documents->reader && batch->records.records[i].passed_over))
+            (batch->records.records && batch->records.records[i].passed_over))
             continue;
         cog_status status =
             reader_parse(worker->parser, &batch->records, i, &worker->document, &bad, error);

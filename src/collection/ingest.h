@@ -25,6 +25,9 @@ struct cog_documents {
 /* Documents of a table; takes ownership of it, even after a failure. */
 cog_status documents_of_table(struct document_table *table, bool strict, cog_documents **documents,
                               cog_error *error);
+/* The same over a query log of `rows` rows in memory. */
+cog_status documents_of_log(struct query_log *log, uint64_t rows, bool strict,
+                            cog_documents **documents, cog_error *error);
 /* Accepts NULL. */
 void documents_close(cog_documents *documents);
 

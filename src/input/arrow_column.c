@@ -197,31 +197,47 @@ bool arrow_column_text(const struct arrow_column *column, int64_t index, struct 
     return good;
 }
 
-static size_t real_digits(const void *value, unsigned width_bytes,
-                          char digits[ARROW_DIGITS_BYTES]) {
+static double real_at(const struct arrow_column *column, const struct ArrowArray *array,
+                      int64_t place) {
+    const unsigned width_bytes = column->type.number.width_bytes;
+    const char *value = (const char *)array->buffers[1] + (size_t)place * width_bytes;
     double real;
     float narrow;
     memcpy(width_bytes == sizeof real ? (void *)&real : &narrow, value, width_bytes);
-    if (width_bytes != sizeof real)
-        real = narrow;
-    return real != real ? 0 : (size_t)snprintf(digits, ARROW_DIGITS_BYTES, "%.17g", real);
+    return width_bytes == sizeof real ? real : (double)narrow;
 }
 
 size_t arrow_column_digits(const struct arrow_column *column, int64_t index,
                            char digits[ARROW_DIGITS_BYTES]) {
-    const struct arrow_number type = column->type.number;
     const struct ArrowArray *array;
     int64_t place, number;
     if (!value_at(column, index, &array, &place))
         return 0;
-    if (column->type.type == ARROW_REAL)
-        return real_digits((const char *)array->buffers[1] + (size_t)place * type.width_bytes,
-                           type.width_bytes, digits);
+    if (column->type.type == ARROW_REAL) {
+        const double real = real_at(column, array, place);
+        return real != real ? 0 : (size_t)snprintf(digits, ARROW_DIGITS_BYTES, "%.17g", real);
+    }
+    const struct arrow_number type = column->type.number;
     const uint64_t bits = integer_at(array, type, place, &number);
     const bool is_negative = type.is_signed && number < 0;
     digits[0] = '-';
     return is_negative +
            number_digits(is_negative ? 0 - (uint64_t)number : bits, digits + is_negative);
+}
+
+bool arrow_column_number(const struct arrow_column *column, int64_t index, double *number) {
+    const struct ArrowArray *array;
+    int64_t place, integer;
+    if (!value_at(column, index, &array, &place))
+        return false;
+    if (column->type.type == ARROW_REAL) {
+        *number = real_at(column, array, place);
+        return true;
+    }
+    const struct arrow_number type = column->type.number;
+    const uint64_t bits = integer_at(array, type, place, &integer);
+    *number = type.is_signed ? (double)integer : (double)bits;
+    return true;
 }
 
 uint64_t arrow_column_bytes(const struct arrow_column *column, int64_t length) {

@@ -62,5 +62,7 @@ bool arrow_column_text(const struct arrow_column *column, int64_t index, struct 
 enum { ARROW_DIGITS_BYTES = 32 };
 size_t arrow_column_digits(const struct arrow_column *column, int64_t index,
                            char digits[ARROW_DIGITS_BYTES]);
+/* The value of a number that is not null. False if its dictionary index is invalid. */
+bool arrow_column_number(const struct arrow_column *column, int64_t index, double *number);
 /* Approximate bytes of all texts. */
 uint64_t arrow_column_bytes(const struct arrow_column *column, int64_t length);

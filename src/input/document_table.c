@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/strings.h"
+#include "input/arrow_stream.h"
 
 /* The columns of one Arrow array. */
 struct table_chunk {
@@ -12,13 +13,6 @@ struct table_chunk {
     struct arrow_column text, id, lang, extra;
 };
 
-/* A column of the schema. */
-struct table_column {
-    int64_t child; /* -1: the array itself; -2: there is none */
-    struct arrow_column_type type;
-};
-enum { COLUMN_ITSELF = -1, COLUMN_NONE = -2 };
-
 struct document_table {
     size_t rows;
     uint64_t text_bytes, first_id;
@@ -26,14 +20,14 @@ struct document_table {
     struct table_chunk *chunks;
     size_t chunk_count, chunk_capacity;
     struct ArrowSchema schema; /* owned */
-    struct table_column text, id, lang, extra;
+    struct arrow_field text, id, lang, extra;
 };
 
 cog_status document_table_of_items(const cog_document *items, size_t count,
                                    struct document_table **result, cog_error *error) {
     struct document_table *table;
     TAKE_ZEROED(table, 1, "documents", error);
-    table->extra.child = COLUMN_NONE;
+    table->extra.child = ARROW_FIELD_NONE;
     table->items = items;
     table->rows = count;
     for (size_t i = 0; i < count; i++)
@@ -63,44 +57,12 @@ uint64_t document_table_text_bytes(const struct document_table *table) {
 
 /* ---- The columns of a stream ----------------------------------------------------------------- */
 
-static cog_status stream_failed(struct ArrowArrayStream *stream, int code, cog_error *error) {
-    const char *reason = stream->get_last_error ? stream->get_last_error(stream) : NULL;
-    return error_set(error, COG_ERR_INPUT, "the Arrow stream failed: %s",
-                     reason ? reason : strerror(code));
-}
-
-static const char *name_of(const struct ArrowSchema *schema) {
-    return schema->name ? schema->name : "";
-}
-
-static cog_status no_column(const struct ArrowSchema *schema, const char *name, const char *option,
-                            const char *holds, cog_error *error) {
-    struct buffer names = {0};
-    for (int64_t i = 0; i < schema->n_children && names.size < 400; i++)
-        buffer_printf(&names, "%s\"%.100s\"", i ? ", " : "", name_of(schema->children[i]));
-    cog_status status = error_about(
-        error, COG_ERR_USAGE, option,
-        "the Arrow stream has no column \"%s\": name the column that has the %s; there %s %.*s",
-        name, holds, schema->n_children == 1 ? "is" : "are", names.size ? (int)names.size : 4,
-        names.size ? names.data : "none");
-    buffer_free(&names);
-    return status;
-}
-
-/* COLUMN_NONE if no child has the name, which may be NULL. */
-static int64_t child_named(const struct ArrowSchema *schema, const char *name) {
-    for (int64_t i = 0; name && i < schema->n_children; i++)
-        if (strcmp(name_of(schema->children[i]), name) == 0)
-            return i;
-    return COLUMN_NONE;
-}
-
-static cog_status take_type(const struct ArrowSchema *schema, struct table_column *column,
+static cog_status take_type(const struct ArrowSchema *schema, struct arrow_field *column,
                             bool integers, cog_error *error) {
-    if (column->child == COLUMN_NONE)
+    if (column->child == ARROW_FIELD_NONE)
         return COG_OK;
     const struct ArrowSchema *own =
-        column->child == COLUMN_ITSELF ? schema : schema->children[column->child];
+        column->child == ARROW_FIELD_ITSELF ? schema : schema->children[column->child];
     if (arrow_column_type_of(own, &column->type) &&
         (integers || column->type.type != ARROW_INTEGER))
         return COG_OK;
@@ -108,26 +70,27 @@ static cog_status take_type(const struct ArrowSchema *schema, struct table_colum
     return error_set(error, COG_ERR_USAGE,
                      "the Arrow column \"%s\" has the format \"%s\"%s: cast it to string, "
                      "large_string or string_view%s",
-                     name_of(own), formatted->format ? formatted->format : "",
+                     arrow_schema_name(own), formatted->format ? formatted->format : "",
                      own->dictionary ? " in a dictionary" : "", integers ? ", or an integer" : "");
 }
 
 static cog_status find_columns(struct document_table *table, const struct ArrowSchema *schema,
                                const struct table_fields *fields, cog_error *error) {
-    table->text.child = COLUMN_ITSELF;
-    table->id.child = table->lang.child = table->extra.child = COLUMN_NONE;
+    table->text.child = ARROW_FIELD_ITSELF;
+    table->id.child = table->lang.child = table->extra.child = ARROW_FIELD_NONE;
     if (schema->format && strcmp(schema->format, "+s") == 0) {
         const char *text = fields->text ? fields->text : "text";
-        table->text.child = child_named(schema, text);
-        if (table->text.child == COLUMN_NONE && schema->n_children == 1 &&
+        table->text.child = arrow_field_named(schema, text);
+        if (table->text.child == ARROW_FIELD_NONE && schema->n_children == 1 &&
             strcmp(text, "text") == 0)
             table->text.child = 0;
-        table->id.child = child_named(schema, fields->id);
-        table->lang.child = child_named(schema, fields->lang);
-        if (table->text.child == COLUMN_NONE)
-            return no_column(schema, text, "text_field", "texts", error);
+        table->id.child = arrow_field_named(schema, fields->id);
+        table->lang.child = arrow_field_named(schema, fields->lang);
+        if (table->text.child == ARROW_FIELD_NONE)
+            return arrow_field_missing(schema, text, "text_field",
+                                       "name the column that has the texts", error);
         if (schema->n_children == 1)
-            table->id.child = table->lang.child = COLUMN_NONE;
+            table->id.child = table->lang.child = ARROW_FIELD_NONE;
     }
     TRY(take_type(schema, &table->text, false, error));
     TRY(take_type(schema, &table->id, true, error));
@@ -136,25 +99,11 @@ static cog_status find_columns(struct document_table *table, const struct ArrowS
 
 static cog_status read_schema(struct document_table *table, struct ArrowArrayStream *stream,
                               const struct table_fields *fields, cog_error *error) {
-    int code = stream->get_schema(stream, &table->schema);
-    if (code)
-        return stream_failed(stream, code, error);
+    TRY(arrow_stream_schema(stream, &table->schema, error));
     return find_columns(table, &table->schema, fields, error);
 }
 
 /* ---- The arrays of a stream ------------------------------------------------------------------ */
-
-static cog_status open_column(const struct table_chunk *chunk, const struct table_column *wanted,
-                              const char *name, struct arrow_column *column, cog_error *error) {
-    const struct ArrowArray *array = &chunk->array;
-    if (wanted->child == COLUMN_NONE)
-        return COG_OK;
-    if (wanted->child == COLUMN_ITSELF)
-        return arrow_column_open(column, wanted->type, array, 0, array->length, name, error);
-    bool exists = wanted->child < array->n_children && array->children;
-    return arrow_column_open(column, wanted->type, exists ? array->children[wanted->child] : NULL,
-                             array->offset, array->length, name, error);
-}
 
 /* Takes the array over, also on failure. */
 static cog_status add_chunk(struct document_table *table, struct ArrowArray *array,
@@ -167,17 +116,9 @@ static cog_status add_chunk(struct document_table *table, struct ArrowArray *arr
     }
     struct table_chunk *chunk = &table->chunks[table->chunk_count++];
     *chunk = (struct table_chunk){.array = *array, .first_row = table->rows};
-    status = array->length >= 0 && array->offset >= 0
-                 ? COG_OK
-                 : error_set(error, COG_ERR_INPUT,
-                             "an array of the Arrow stream has %lld rows from row %lld on: the "
-                             "program that made the stream is wrong",
-                             (long long)array->length, (long long)array->offset);
-    THEN(status, open_column(chunk, &table->text, "text", &chunk->text, error));
-    THEN(status, open_column(chunk, &table->id, "id", &chunk->id, error));
-    THEN(status, open_column(chunk, &table->lang, "lang", &chunk->lang, error));
-    if (status != COG_OK)
-        return status;
+    TRY(arrow_field_open(&table->text, &chunk->array, "text", &chunk->text, error));
+    TRY(arrow_field_open(&table->id, &chunk->array, "id", &chunk->id, error));
+    TRY(arrow_field_open(&table->lang, &chunk->array, "lang", &chunk->lang, error));
     table->rows += (size_t)array->length;
     table->text_bytes += arrow_column_bytes(&chunk->text, array->length);
     if (array->length == 0) {
@@ -190,10 +131,8 @@ static cog_status add_chunk(struct document_table *table, struct ArrowArray *arr
 static cog_status read_arrays(struct document_table *table, struct ArrowArrayStream *stream,
                               cog_error *error) {
     for (;;) {
-        struct ArrowArray array = {0};
-        int code = stream->get_next(stream, &array);
-        if (code)
-            return stream_failed(stream, code, error);
+        struct ArrowArray array;
+        TRY(arrow_stream_next(stream, &array, error));
         if (!array.release)
             return COG_OK;
         TRY(add_chunk(table, &array, error));
@@ -203,7 +142,7 @@ static cog_status read_arrays(struct document_table *table, struct ArrowArrayStr
 /* Columns borrow their arrays, which move while the list of chunks grows. */
 static void settle_columns(struct document_table *table) {
     for (size_t i = 0; i < table->chunk_count; i++)
-        if (table->text.child == COLUMN_ITSELF)
+        if (table->text.child == ARROW_FIELD_ITSELF)
             table->chunks[i].text.array = &table->chunks[i].array;
 }
 
@@ -230,9 +169,10 @@ static cog_status find_extra(struct document_table *table, const char *name, cog
         return error_about(error, COG_ERR_USAGE, "extra_field",
                            "these documents are texts alone, without a field \"%s\": give a table",
                            name);
-    const int64_t child = child_named(schema, name);
-    if (child == COLUMN_NONE)
-        return no_column(schema, name, "extra_field", "values", error);
+    const int64_t child = arrow_field_named(schema, name);
+    if (child == ARROW_FIELD_NONE)
+        return arrow_field_missing(schema, name, "extra_field",
+                                   "name the column that has the values", error);
     const struct ArrowSchema *own = schema->children[child];
     if (!arrow_column_order_type(own, &table->extra.type))
         return error_about(
@@ -246,16 +186,16 @@ static cog_status find_extra(struct document_table *table, const char *name, cog
 
 cog_status document_table_set_extra(struct document_table *table, const char *name,
                                     cog_error *error) {
-    table->extra.child = COLUMN_NONE;
+    table->extra.child = ARROW_FIELD_NONE;
     if (!name)
         return COG_OK;
     TRY(find_extra(table, name, error));
     cog_status status = COG_OK;
     for (size_t i = 0; i < table->chunk_count && status == COG_OK; i++)
-        status =
-            open_column(&table->chunks[i], &table->extra, name, &table->chunks[i].extra, error);
+        status = arrow_field_open(&table->extra, &table->chunks[i].array, name,
+                                  &table->chunks[i].extra, error);
     if (status != COG_OK)
-        table->extra.child = COLUMN_NONE;
+        table->extra.child = ARROW_FIELD_NONE;
     return status;
 }
 
@@ -286,7 +226,7 @@ static void get_item(const struct document_table *table, size_t row, struct docu
 static void get_id(const struct document_table *table, const struct table_chunk *chunk, size_t row,
                    struct document_row *result) {
     int64_t index = (int64_t)(row - chunk->first_row);
-    if (table->id.child == COLUMN_NONE || arrow_column_is_null(&chunk->id, index))
+    if (table->id.child == ARROW_FIELD_NONE || arrow_column_is_null(&chunk->id, index))
         number_id(table->first_id + row, result);
     else if (table->id.type.type == ARROW_INTEGER) {
         result->id =
@@ -320,12 +260,12 @@ void document_table_get(const struct document_table *table, size_t row,
     const struct table_chunk *chunk = chunk_of(table, row);
     int64_t index = (int64_t)(row - chunk->first_row);
     get_id(table, chunk, row, result);
-    if (table->extra.child != COLUMN_NONE)
+    if (table->extra.child != ARROW_FIELD_NONE)
         get_extra(&chunk->extra, index, result);
-    if (table->lang.child != COLUMN_NONE && !arrow_column_is_null(&chunk->lang, index) &&
+    if (table->lang.child != ARROW_FIELD_NONE && !arrow_column_is_null(&chunk->lang, index) &&
         !arrow_column_text(&chunk->lang, index, &result->lang))
         result->problem = "the offsets of the language run backwards or out of its buffer";
-    bool inside = table->text.child != COLUMN_ITSELF;
+    bool inside = table->text.child != ARROW_FIELD_ITSELF;
     if (arrow_column_is_null(&chunk->text, index) ||
         (inside && arrow_array_is_null(&chunk->array, index)))
         result->problem = "the text is null";

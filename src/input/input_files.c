@@ -251,6 +251,19 @@ cog_status input_files_list(const struct reader_options *options, const char *co
     return COG_OK;
 }
 
+cog_status input_files_of_log(uint64_t bytes, struct input_files *files, cog_error *error) {
+    TAKE_ZEROED(files->files, 1, "a query log", error);
+    files->count = files->capacity = 1;
+    files->text_bytes = bytes;
+    struct input_file *file = &files->files[0];
+    *file = (struct input_file){.path = strdup("row"),
+                                .name = strdup("row"),
+                                .format = INPUT_QUERYLOG,
+                                .is_memory = true,
+                                .spool = -1};
+    return file->path && file->name ? COG_OK : error_memory(error, 8, "a query log");
+}
+
 void input_files_free(struct input_files *files) {
     for (size_t i = 0; i < files->count; i++) {
         struct input_file *file = &files->files[i];

@@ -23,6 +23,7 @@ struct input_file {
     bool skipped;
     bool read_once; /* has been opened in an earlier pass */
     bool is_pipe;
+    bool is_memory;  /* no file: the rows of a query log in memory */
     bool has_digest; /* an earlier pass has read all of it */
     uint64_t digest;
     int64_t start_offset;    /* of standard input when it is a regular file */
@@ -51,6 +52,8 @@ uint64_t input_text_bytes(const char *path, uint64_t file_bytes);
 
 cog_status input_files_list(const struct reader_options *options, const char *const *paths,
                             size_t count, struct input_files *files, cog_error *error);
+/* One entry for a query log of `bytes` bytes in memory; its path is what rows are called. */
+cog_status input_files_of_log(uint64_t bytes, struct input_files *files, cog_error *error);
 void input_files_free(struct input_files *files);
 /* Records that something was skipped, and why (errno's text). */
 cog_status input_files_skip(struct input_files *files, const char *path, const char *why,

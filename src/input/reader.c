@@ -37,8 +37,10 @@ struct reader {
     struct left_out_pages left_out;
     struct query_log *log; /* once there is a query log; kept over passes */
     bool log_is_grouped;
-    bool is_raw;                  /* this pass gives the rows of logs, not their queries */
-    size_t log_next;              /* the record of the log to deliver next */
+    bool is_raw;       /* this pass gives the rows of logs, not their queries */
+    size_t log_next;   /* the record of the log to deliver next */
+    uint64_t log_rows; /* of a log in memory, whose rows are the records */
+    struct query_log_cursor log_cursor;
     struct document_table *table; /* NULL for files */
 };
 
@@ -110,6 +112,28 @@ cog_status reader_open_table(struct document_table *table, struct reader **resul
     return COG_OK;
 }
 
+static cog_status open_log(struct reader *reader, cog_error *error) {
+    TRY(query_log_finish(reader->log, error));
+    reader->log_is_grouped = true;
+    return input_files_of_log(query_log_bytes(reader->log), &reader->inputs, error);
+}
+
+cog_status reader_open_log(struct query_log *log, uint64_t rows, struct reader **result,
+                           cog_error *error) {
+    struct reader *reader = NULL;
+    cog_status status = TAKEN_ZEROED(reader, 1, "a reader", error);
+    if (status != COG_OK) {
+        query_log_free(log);
+        return status;
+    }
+    reader->options.batch_bytes = DEFAULT_BATCH_BYTES;
+    reader->source.descriptor = -1;
+    reader->log = log;
+    reader->log_rows = rows;
+    status = open_log(reader, error);
+    return HAND_OUT(status, reader, reader_close, result);
+}
+
 void reader_close(struct reader *reader) {
     if (!reader)
         return;
@@ -157,6 +181,7 @@ cog_status reader_rewind(struct reader *reader, cog_error *error) {
     reader->current = 0;
     reader->record_count = 0;
     reader->log_next = 0;
+    reader->log_cursor = (struct query_log_cursor){0};
     reader->is_raw = false;
     if (reader->log && !reader->log_is_grouped) { /* a half-read log would be counted twice */
         query_log_free(reader->log);
@@ -574,6 +599,23 @@ static cog_status fill_from_files(struct reader *reader, struct record_batch *ba
     return COG_OK;
 }
 
+/* Record number `index` of the log, or a row that is passed over. */
+static cog_status append_from_log(struct reader *reader, struct record_batch *batch, size_t index,
+                                  size_t *start, cog_error *error) {
+    GROW(batch->records, batch->capacity, batch->count + 1, "a batch of records", error);
+    struct record *record = &batch->records[batch->count];
+    if (index == SIZE_MAX) {
+        *record = (struct record){.passed_over = true};
+        batch->passed_over++;
+    } else if (!query_log_append(reader->log, index, &batch->bytes, record)) {
+        return error_memory(error, batch->bytes.size, "a batch of records");
+    }
+    reader->record_count++;
+    batch->count++;
+    *start = batch->bytes.size;
+    return COG_OK;
+}
+
 /* Behind all files: the queries of the logs among them. */
 static cog_status fill_from_log(struct reader *reader, struct record_batch *batch, size_t *start,
                                 cog_error *error) {
@@ -581,18 +623,14 @@ static cog_status fill_from_log(struct reader *reader, struct record_batch *batc
         return COG_OK;
     cog_status status = reader->log_is_grouped ? COG_OK : query_log_finish(reader->log, error);
     reader->log_is_grouped = status == COG_OK;
-    while (status == COG_OK && reader->log_next < query_log_count(reader->log) &&
-           !batch_is_full(reader, batch)) {
-        if (!memory_grow((void **)&batch->records, &batch->capacity, batch->count + 1,
-                         sizeof *batch->records) ||
-            !query_log_append(reader->log, reader->log_next, &batch->bytes,
-                              &batch->records[batch->count]))
-            return error_memory(error, batch->bytes.size, "a batch of records");
-        reader->log_next++;
-        reader->record_count++;
-        batch->count++;
-        *start = batch->bytes.size;
-    }
+    while (reader->record_count < reader->log_rows && !batch_is_full(reader, batch))
+        TRY(append_from_log(
+            reader, batch,
+            query_log_record_at(reader->log, reader->record_count, &reader->log_cursor), start,
+            error));
+    while (status == COG_OK && !reader->log_rows &&
+           reader->log_next < query_log_count(reader->log) && !batch_is_full(reader, batch))
+        status = append_from_log(reader, batch, reader->log_next++, start, error);
     return status;
 }
 

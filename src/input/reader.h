@@ -83,8 +83,8 @@ struct record {
     uint64_t line;       /* of its first byte, from 1 */
     uint64_t number;     /* in its file, from 1, counting every record */
     uint32_t file;
-    /* Neither a document nor bad: a crawl record that only describes the crawl or holds no text.
-     * Only passes over raw records see it; do not parse it. */
+    /* Neither a document nor bad: a crawl record that only describes the crawl or holds no text,
+     * which only passes over raw records see, or a later row of a query. Do not parse it. */
     bool passed_over;
 };
 
@@ -110,6 +110,12 @@ cog_status reader_open(const struct reader_options *options, const char *const *
 /* The rows of a table. The reader takes the table over, also after a failure. */
 cog_status reader_open_table(struct document_table *table, struct reader **reader,
                              cog_error *error);
+/* A query log of `rows` rows in memory, which query_log_finish has not seen. The reader takes it
+ * over, also after a failure. Records are the rows: the first of each query is its document, the
+ * others are passed over. Nothing is given raw. */
+struct query_log;
+cog_status reader_open_log(struct query_log *log, uint64_t rows, struct reader **reader,
+                           cog_error *error);
 void reader_close(struct reader *reader);
 /* Sets or changes reader_options.extra_field of an open reader, before a pass. The name is
  * borrowed. */

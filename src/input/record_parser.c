@@ -70,8 +70,9 @@ __attribute__((format(printf, 2, 3))) static cog_status bad(struct parse *parse,
     struct bad_record *record = parse->bad;
     record->file = parse->record->file;
     record->line = parse->record->line;
-    int length = snprintf(record->message, sizeof record->message,
-                          "%.300s:%llu: ", parse->file->path, (unsigned long long)record->line);
+    int length =
+        snprintf(record->message, sizeof record->message, "%.300s%c%llu: ", parse->file->path,
+                 parse->file->is_memory ? ' ' : ':', (unsigned long long)record->line);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(record->message + length, sizeof record->message - (size_t)length, format, arguments);
@@ -321,10 +322,9 @@ static cog_status parse_warc(struct parse *parse) {
 static cog_status parse_query(struct parse *parse) {
     struct document *document = parse->document;
     struct query_record record = query_record_view(document->raw.data, document->raw.size);
-    if (record.bad_row) {
-        struct query_row row;
+    if (record.problem) {
         document->raw = record.text;
-        return bad(parse, "%s", query_row_parse(record.text, parse->file->query_columns, &row));
+        return bad(parse, "%s", record.problem);
     }
     document->raw = view_of(document->raw.data, 0);
     document->id = document->text = record.text;

@@ -25,7 +25,8 @@ struct click {
 struct query_log {
     struct buffer texts; /* queries and bad rows */
     struct text_place *queries, *bad_rows;
-    size_t query_count, query_capacity, bad_count, bad_capacity;
+    const char **problems; /* of bad rows; constants */
+    size_t query_count, query_capacity, bad_count, bad_capacity, problem_capacity;
     uint32_t *slots; /* query number + 1, by hash; 0 is free */
     size_t slot_count;
     struct click *clicks;
@@ -136,7 +137,8 @@ void query_log_free(struct query_log *log) {
     if (!log)
         return;
     buffer_free(&log->texts);
-    FREE(log->queries, log->bad_rows, log->slots, log->clicks, log->terms, log->starts, log);
+    FREE(log->queries, log->bad_rows, log->problems, log->slots, log->clicks, log->terms,
+         log->starts, log);
 }
 
 static bool keep_text(struct query_log *log, struct bytes_view text, struct text_place **places,
@@ -199,14 +201,36 @@ static bool add_row(struct query_log *log, const struct query_row *row, uint32_t
     return true;
 }
 
+static bool add_bad_row(struct query_log *log, struct bytes_view text, const char *problem,
+                        uint32_t file, uint64_t line) {
+    if (!memory_grow((void **)&log->problems, &log->problem_capacity, log->bad_count + 1,
+                     sizeof *log->problems))
+        return false;
+    log->problems[log->bad_count] = problem;
+    return keep_text(log, text, &log->bad_rows, &log->bad_count, &log->bad_capacity, file, line);
+}
+
+static cog_status kept_or_full(const struct query_log *log, bool kept, cog_error *error) {
+    return kept ? COG_OK : error_memory(error, log->texts.size, "the queries of a log");
+}
+
+cog_status query_log_add_row(struct query_log *log, const struct query_row *row,
+                             const char *problem, uint32_t file, uint64_t line_number,
+                             cog_error *error) {
+    return kept_or_full(log,
+                        problem ? add_bad_row(log, row->query, problem, file, line_number)
+                                : add_row(log, row, file, line_number),
+                        error);
+}
+
 cog_status query_log_add(struct query_log *log, struct bytes_view line, enum query_columns columns,
                          uint32_t file, uint64_t line_number, cog_error *error) {
     struct query_row row;
-    bool kept = query_row_parse(line, columns, &row)
-                    ? keep_text(log, line, &log->bad_rows, &log->bad_count, &log->bad_capacity,
-                                file, line_number)
-                    : add_row(log, &row, file, line_number);
-    return kept ? COG_OK : error_memory(error, log->texts.size, "the queries of a log");
+    const char *problem = query_row_parse(line, columns, &row);
+    return kept_or_full(log,
+                        problem ? add_bad_row(log, line, problem, file, line_number)
+                                : add_row(log, &row, file, line_number),
+                        error);
 }
 
 /* By weight too, so that sums do not depend on the order of rows. */
@@ -259,6 +283,10 @@ cog_status query_log_finish(struct query_log *log, cog_error *error) {
     return COG_OK;
 }
 
+uint64_t query_log_bytes(const struct query_log *log) {
+    return log->texts.size + log->starts[log->query_count] * sizeof *log->terms;
+}
+
 cog_status query_log_index(struct query_log *log, cog_error *error) {
     return grow_slots(log) ? COG_OK
                            : error_memory(error, log->query_count * 2 * sizeof *log->slots,
@@ -278,6 +306,15 @@ size_t query_log_count(const struct query_log *log) {
     return log->bad_count + log->query_count;
 }
 
+size_t query_log_record_at(const struct query_log *log, uint64_t line,
+                           struct query_log_cursor *cursor) {
+    if (cursor->bad_rows < log->bad_count && log->bad_rows[cursor->bad_rows].line == line)
+        return cursor->bad_rows++;
+    if (cursor->queries < log->query_count && log->queries[cursor->queries].line == line)
+        return log->bad_count + cursor->queries++;
+    return SIZE_MAX;
+}
+
 bool query_log_append(const struct query_log *log, size_t index, struct buffer *bytes,
                       struct record *record) {
     bool bad = index < log->bad_count;
@@ -286,11 +323,13 @@ bool query_log_append(const struct query_log *log, size_t index, struct buffer *
     size_t first = bad ? 0 : log->starts[query];
     size_t terms = bad ? 0 : log->starts[query + 1] - first;
     uint64_t count = bad ? BAD_ROW : terms;
+    const void *head = bad ? (const void *)&log->problems[index] : log->terms + first;
+    size_t head_bytes = bad ? sizeof *log->problems : terms * sizeof *log->terms;
     static const char zeros[8];
     size_t offset = (bytes->size + 7) / 8 * 8;
     if (!buffer_append(bytes, zeros, offset - bytes->size) ||
         !buffer_append(bytes, &count, sizeof count) ||
-        !buffer_append(bytes, terms ? log->terms + first : NULL, terms * sizeof *log->terms) ||
+        !buffer_append(bytes, head_bytes ? head : NULL, head_bytes) ||
         !buffer_append(bytes, log->texts.data + place->offset, place->size))
         return false;
     *record = (struct record){
@@ -301,10 +340,16 @@ bool query_log_append(const struct query_log *log, size_t index, struct buffer *
 struct query_record query_record_view(const char *data, size_t size) {
     uint64_t count;
     memcpy(&count, data, sizeof count);
-    struct query_record record = {.bad_row = count == BAD_ROW};
-    record.term_count = record.bad_row ? 0 : (size_t)count;
-    record.terms = (const struct given_term *)(const void *)(data + sizeof count);
-    const char *text = data + sizeof count + record.term_count * sizeof *record.terms;
+    struct query_record record = {
+        .terms = (const struct given_term *)(const void *)(data + sizeof count)};
+    const char *text = data + sizeof count;
+    if (count == BAD_ROW) {
+        memcpy(&record.problem, text, sizeof record.problem);
+        text += sizeof record.problem;
+    } else {
+        record.term_count = (size_t)count;
+        text += record.term_count * sizeof *record.terms;
+    }
     record.text = view_of(text, (size_t)(data + size - text));
     return record;
 }

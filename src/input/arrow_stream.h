@@ -1,0 +1,35 @@
+/* Arrow streams and their columns by name.
+ *
+ * In: streams of the Arrow C stream interface (structs in cognate.h). Out: their arrays, checked as
+ * far as the interface lets us, and columns of them as arrow_column.h reads values. The caller
+ * releases schemas and arrays. */
+#pragma once
+
+#include "base/error.h"
+#include "input/arrow_column.h"
+
+/* COG_ERR_INPUT with the producer's reason if the stream fails. */
+cog_status arrow_stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schema,
+                               cog_error *error);
+/* The next array; its release is NULL at the end of the stream and after a failure. */
+cog_status arrow_stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array,
+                             cog_error *error);
+
+/* A column of a stream. */
+struct arrow_field {
+    int64_t child; /* of the schema and of each array, or one of these */
+    struct arrow_column_type type;
+};
+enum { ARROW_FIELD_ITSELF = -1, /* the stream has no struct */ ARROW_FIELD_NONE = -2 };
+
+/* "" if it has none. */
+const char *arrow_schema_name(const struct ArrowSchema *schema);
+/* ARROW_FIELD_NONE if no child has the name, which may be NULL. */
+int64_t arrow_field_named(const struct ArrowSchema *schema, const char *name);
+/* COG_ERR_USAGE about `option`: there is no column `name`, what to do (`remedy`), and which columns
+ * there are. */
+cog_status arrow_field_missing(const struct ArrowSchema *schema, const char *name,
+                               const char *option, const char *remedy, cog_error *error);
+/* The values of the field in an array of the stream; nothing for ARROW_FIELD_NONE. */
+cog_status arrow_field_open(const struct arrow_field *field, const struct ArrowArray *array,
+                            const char *name, struct arrow_column *column, cog_error *error);
