@@ -7,15 +7,15 @@
 >>> cognate.dedup(texts).kept.tolist()
 [1, 2]
 
-Functions take lists and generators of texts, NumPy arrays, anything that speaks Arrow (pyarrow, pandas, Polars,
-DuckDB, Hugging Face datasets), and paths of files. Results are tables that speak Arrow. Rows are positions in the
-input, from 0 on.
+Functions take lists and generators of texts, NumPy arrays, anything that supports Arrow (pyarrow, pandas, Polars,
+DuckDB, Hugging Face datasets), and paths of files. Results are tables that support Arrow. Rows are positions in the
+input, from 0.
 
 Options that many functions take, by name:
 
 - how documents are read: text, id, lang (names of columns or fields), format, lines, strict
 - how a job runs: threads, memory (bytes, or such as "2G"), progress (True, or a function of stage, done and total)
-- which terms a text has: tokens, ngram, stem, drop_stop_words, language
+- how a text becomes terms: tokens, ngram, stem, drop_stop_words, language
 - how terms are weighted: weighting, k1, b, min_frequency
 - how signatures are made: signature, bits, seed, gaussian, density, value_bits
 - how pairs are found: recall, verify, knobs (settings of the method)

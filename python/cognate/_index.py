@@ -39,7 +39,7 @@ _ANSWER = {"recall", "verify", "first", "method"}
 
 
 def _project(documents: object, lexicon: Lexicon | None) -> object:
-    """The documents, by a lexicon in its target language."""
+    """Projects the documents by a lexicon into its target language."""
     if lexicon is not None:
         _cognate.documents_project(documents, lexicon_handle(lexicon))
     return documents
@@ -61,8 +61,8 @@ _SINGLE_QUERY = '{"queries": 1}'
 class Index:
     """Documents or signatures ready to be searched, in memory or in a folder.
 
-    Several threads may search while another changes the index: a search sees the state before a change or the state after
-    it, and waits for nobody. Changes are made one after the other.
+    Several threads may search while another changes the index: a search sees the state before or after a change, and
+    waits for nobody. Changes are made one after another.
 
     >>> import cognate
     >>> index = cognate.Index.build(["winter storms closed the road", "the quick brown fox", "a storm in winter"])
@@ -95,8 +95,8 @@ class Index:
         return self._open
 
     def close(self) -> None:
-        """Lets the files of the index go, when searches that are under way are done; also the end of a ``with`` block.
-        What was added to an index that was built here and not saved is lost."""
+        """Releases the files of the index once running searches are done; the end of a ``with`` block does the same. An
+        index that was built in memory and not saved is lost."""
         self._open = None
         self._searchers.clear()
 
@@ -122,12 +122,12 @@ class Index:
 
     @property
     def info(self) -> dict[str, Any]:
-        """Rows, removed rows, segments, bits, method, and what it holds."""
+        """Rows, removed rows, segments, bits, method, and whether it holds documents and vectors."""
         return _cognate.index_info(self._handle)
 
     @property
     def lexicons(self) -> dict[str, str]:
-        """How documents of other languages were projected: from the code of each language to the language of the index,
+        """How documents of other languages were projected: maps the code of each language to the language of the index,
         the checksum of the lexicon, and the options."""
         return _cognate.index_lexicons(self._handle)
 
@@ -135,13 +135,13 @@ class Index:
     def build(cls, x: Documents, *, method: IndexMethod = "auto", recall: float | None = None,
               ids: Iterable[Any] | None = None, margins: Array | None = None, lexicon: Lexicon | None = None,
               **options: Unpack[BuildOptions]) -> Index:
-        """An index in memory of documents, or of signatures, uint8 [rows, bits / 8], which are not copied.
+        """Builds an index in memory of documents, or of signatures, uint8 [rows, bits / 8], which are not copied.
 
-        Documents are named by ``ids``, by their column of ids, or by their positions. With a lexicon, they are in its
-        source language, and the index is in its target language; it remembers the lexicon. Documents whose column of
-        languages names the target language are taken as they are. With ``measure="jaccard"`` or
-        ``"containment"``, documents are the sets of word 3-grams that ``dedup`` compares, and searches are exact.
-        ``recall`` is what searches of this object aim for unless they name another (0.95).
+        Ids come from ``ids``, from a column of ids, or are positions. With a lexicon, documents are in its source
+        language, and the index is in its target language and records the lexicon; documents whose column of languages
+        names the target language are used as they are. With ``measure="jaccard"`` or ``"containment"``, documents are
+        kept as the sets of word 3-grams that ``dedup`` compares, and searches are exact. ``recall`` is the default
+        recall of searches of this object (0.95).
 
         >>> import cognate
         >>> seen = cognate.Index.build(["a b c d e f g h i j k l m n o p q r s t"], measure="jaccard")
@@ -168,7 +168,7 @@ class Index:
 
     @classmethod
     def open(cls, folder: Path) -> Index:
-        """The index in a folder, which changes then go to."""
+        """Opens the index in a folder; changes are written there."""
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"{os.fspath(folder)}: there is no such index")
         handle = _cognate.index_open(os.fsencode(folder))
@@ -176,15 +176,15 @@ class Index:
         return cls(handle, None, int(info["rows"]) + int(info["removed_rows"]))
 
     def save(self, folder: Path) -> None:
-        """Writes a copy into a folder that holds no index yet, all of it or nothing."""
+        """Writes a copy to a folder that holds no index yet, completely or not at all."""
         _cognate.index_save(self._handle, os.fsencode(folder))
 
     def add(self, x: Documents, *, ids: Iterable[Any] | None = None, lexicon: Lexicon | None = None,
             **options: Unpack[ReadOptions]) -> None:
-        """Adds documents or signatures. Documents without ids are numbered on from the last.
+        """Adds documents or signatures. Documents without ids continue the numbering.
 
-        Documents whose id the index has are skipped; ``report`` counts what was added. With a lexicon into the language
-        of the index, documents are in its source language.
+        Documents whose id exists already are skipped; ``report`` counts the added ones. With a lexicon into the
+        language of the index, documents are in its source language.
         """
         read, _, run = split(options)
         if is_signatures(x):
@@ -201,7 +201,8 @@ class Index:
         self._next_number += _cognate.documents_count(documents)
 
     def remove(self, ids: Iterable[Any] | str | int, **options: Unpack[ReadOptions]) -> int:
-        """Removes documents by their ids, or one by its id (numbers stand for themselves); returns how many there were."""
+        """Removes documents by a list of ids, or one document by its id (a number is an id too); returns the number of
+        removed documents."""
         _, _, run = split(options)
         items = [ids] if isinstance(ids, str) or not isinstance(ids, Iterable) else ids
         names = tuple((item if isinstance(item, str) else str(item)).encode() for item in items)
@@ -209,13 +210,13 @@ class Index:
         return int(self.report.get("removed", 0))
 
     def compact(self, **options: Unpack[ReadOptions]) -> None:
-        """Joins all segments into one without the removed rows."""
+        """Merges all segments into one without the removed rows."""
         _, _, run = split(options)
         self.report = report_of(_cognate.index_compact(self._handle, run))
 
     def _searchers_for(self, key: tuple[object, ...], lexicon: Lexicon | None,
                        options: Mapping[str, Any]) -> object | None:
-        """Searchers for single queries; None if the options are about more than the answer."""
+        """Searchers for single queries; None if the options need a whole job."""
         if not options.keys() <= _ANSWER:
             return None
         k, threshold, radius, *_ = key
@@ -230,16 +231,16 @@ class Index:
     def search(self, q: Documents, *, k: int | None = None, threshold: float | None = None, radius: int | None = None,
                margins: Array | None = None, ids: bool = False, lexicon: Lexicon | None = None,
                **options: Unpack[SearchOptions]) -> Table:
-        """The k nearest of each query (10 if nothing else is said), or all within a threshold or a radius of bits.
+        """Finds the k nearest rows of each query (default: 10), or all within a threshold or a radius of bits.
 
-        A query is a text, or a signature (uint8 [bits / 8]); several are a list or a table, or signatures as the index
-        has them. Columns: query, rank,
-        row, similarity, distance, id; ``row`` is the position of a document that has no id of its own.
+        A query is a text or a signature (uint8 [bits / 8]); several queries are a list or a table, or signatures as the
+        index has them. Columns: query, rank, row, similarity, distance, id; ``row`` is the position of a document that
+        has no id of its own.
 
-        With a lexicon into the language of the index, queries are in its source language, but for those whose column of
-        languages names that of the index.
+        With a lexicon into the language of the index, queries are in its source language, except those whose column of
+        languages names the language of the index.
 
-        A single query is answered with what was made for the queries before it; its recall is not measured.
+        A single query reuses what earlier queries have prepared; its recall is not measured.
         """
         if lexicon is not None and is_signatures(q):
             _refuse_lexicon(lexicon)

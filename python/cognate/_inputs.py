@@ -1,4 +1,4 @@
-"""What comes in: documents, signatures, and how to run."""
+"""Arguments of jobs: documents, signatures, and how to run."""
 from __future__ import annotations
 
 import json
@@ -41,7 +41,7 @@ class RunOptions(TypedDict, total=False):
 
 
 class TermOptions(TypedDict, total=False):
-    """Which terms a text has."""
+    """How a text becomes terms."""
     tokens: Literal["words", "regex", "chars", "code"]
     ngram: int
     stem: bool
@@ -68,7 +68,7 @@ class SignatureOptions(TypedDict, total=False):
 
 
 class SignOptions(TermOptions, WeightOptions, SignatureOptions, total=False):
-    """Everything that decides a signature."""
+    """Everything that a signature depends on."""
 
 
 class PairOptions(SignOptions, total=False):
@@ -104,7 +104,7 @@ RUN = RunOptions.__annotations__.keys()
 
 
 def split(options: Mapping[str, Any], **more: Any) -> tuple[Options, Options, Options]:
-    """The options of the input, of the job, and of the run."""
+    """Splits options into those of the input, of the job, and of the run."""
     read = {name: value for name, value in options.items() if name in INPUT}
     work = {name: value for name, value in options.items() if name not in INPUT and name not in RUN}
     run = {name: value for name, value in options.items() if name in RUN}
@@ -180,7 +180,7 @@ def is_path(source: object) -> bool:
 
 def open_documents(source: Documents, options: Options, ids: Iterable[Any] | None = None,
                    first_number: int = 0) -> object:
-    """A handle of the documents, which borrows them."""
+    """Opens a handle that borrows the documents."""
     if is_path(source) or (isinstance(source, (list, tuple)) and source
                            and all(isinstance(item, os.PathLike) for item in source)):
         if ids is not None:
@@ -204,7 +204,7 @@ def collected(source: Any) -> Any:
 
 
 def _check_documents(source: Any) -> None:
-    """What is no collection of texts, as far as that is seen without reading it."""
+    """Raises an error for anything that is obviously not a collection of texts, without reading it."""
     if isinstance(source, np.ndarray) and (source.ndim != 1 or source.dtype.kind not in "OSTU"):
         raise TypeError(f"an array of {source.dtype} {list(source.shape)}: documents are an array of texts in one "
                         "dimension, signatures are uint8 [rows, bits / 8]")
@@ -274,7 +274,7 @@ def is_arrow_path(path: str) -> bool:
 
 
 def import_pyarrow() -> Any:
-    """The library, or an error that says what to do."""
+    """The module pyarrow, or an error that names the remedy."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -284,7 +284,7 @@ def import_pyarrow() -> Any:
 
 
 def read_arrow_paths(paths: list[str]) -> pyarrow.RecordBatchReader:
-    """The tables of these paths, one behind the other."""
+    """The tables of these paths, one after another."""
     library = import_pyarrow()
     schema, batches = None, []
     for path in paths:

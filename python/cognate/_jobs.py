@@ -74,14 +74,15 @@ def dedup(documents: Documents, *, against: Documents | Index = None, threshold:
           measure: Literal["jaccard", "containment", "cosine"] = "jaccard", method: Method = "auto",
           keep: str = "longest", grouping: Literal["representative", "connected"] = "representative",
           ids: bool = False, **options: Unpack[DedupOptions]) -> DedupResult:
-    """Finds near-duplicates, and one document of each cluster that stays.
+    """Finds near-duplicates, and the document of each cluster to keep.
 
     Two documents are near-duplicates if the Jaccard coefficient of their sets of word 3-grams is at or above the
-    threshold. ``keep`` is longest, first, last, or of tables and files field:NAME (the greatest value) or field:NAME:min. With
-    ``against``, what stands in that reference collection is removed, and kept twins are its rows; it may be an index
-    that was built with the same measure (positions of twins are then among the documents of the index that are not
-    removed). With ``ids``, the clusters have columns of ids too. ``work`` is a folder for intermediate results,
-    which ``resume`` goes on with; ``verdicts`` a file of decisions. ``help(cognate)`` lists the other options.
+    threshold. ``keep`` is longest, first, last, or for tables and files field:NAME (the greatest value) or
+    field:NAME:min. ``against`` is a reference collection: documents near one of its documents are removed, and kept
+    twins are its rows. It may be an index built with the same measure (rows of twins then count the documents of the
+    index that are not removed). With ``ids``, the clusters also have columns of ids. ``work`` is a folder for
+    intermediate results, from which ``resume`` continues; ``verdicts`` is a file of decisions. ``help(cognate)`` lists
+    the other options.
 
     >>> import cognate
     >>> result = cognate.dedup(["a b c d e f", "a b c d e f", None, "something else", "a b c d e f g"])
@@ -107,20 +108,20 @@ def dedup(documents: Documents, *, against: Documents | Index = None, threshold:
 
 
 def _skipped_against(against: Documents | Index, handle: object) -> list[int]:
-    """Of a second collection; an index has none."""
+    """Skipped documents of a second collection; an index has none."""
     return [] if against is None or isinstance(against, Index) else _cognate.documents_skipped(handle)
 
 
 def pairs(a: Documents, against: Documents | Index = None, *, threshold: float | None = None, measure: Measure | None = None,
           method: Method = "auto", radius: int | None = None, lexicon: Lexicon | None = None, ids: bool = False,
           **options: Unpack[JobOptions]) -> Table:
-    """All pairs at or above the threshold inside a collection, or between two: a, b, similarity, distance.
+    """Finds all pairs at or above the threshold within a collection, or between two: a, b, similarity, distance.
 
-    The measure is the cosine of BM25 vectors, or of sets of word 3-grams the Jaccard coefficient or the containment:
-    the share of the smaller set that the larger one has. With a lexicon, ``a`` is in its source language and
-    ``against`` in its target language. Signatures (uint8 [rows, bits / 8]) are compared by ``radius`` bits. ``against`` may
-    be an index of the same measure, whose documents are then the second collection; cosines are weighed by the statistics
-    of both. ``help(cognate)`` lists the other options.
+    The measure is the cosine of BM25 vectors, or for sets of word 3-grams the Jaccard coefficient or the containment,
+    which is the share of the smaller set that the larger one has. With a lexicon, ``a`` is in its source language and
+    ``against`` in its target language. Signatures (uint8 [rows, bits / 8]) are compared within ``radius`` bits.
+    ``against`` may be an index of the same measure, whose documents are then the second collection; cosines are
+    weighted by the statistics of both. ``help(cognate)`` lists the other options.
 
     >>> import cognate, numpy as np
     >>> cognate.pairs(np.array([[0], [1], [255]], np.uint8), radius=1)["b"].tolist()
@@ -156,7 +157,7 @@ def related(log: QueryLog, *, queries: Iterable[str] | str | os.PathLike[str] | 
     The log is a path or several (Parquet among them), a table with the columns query, url and clicks (or those of AOL's
     log; without clicks each row is one), or rows of (query, url, clicks). A query is named by its text (``a_id``,
     ``b_id``); its number (``a``, ``b``) is the first row that has it, and in files the place among the queries. With
-    ``queries``, texts or the path of a file with a query per line, the neighbours of these queries alone: the first of
+    ``queries`` (texts, or the path of a file with a query per line), only neighbours of these queries: the first of
     each pair is one of them, the second any query of the log.
 
     >>> import cognate
@@ -187,12 +188,13 @@ def sign(documents: Documents, kind: str = ..., bits: int | None = ..., *, margi
 def sign(documents: Documents, kind: str = "simhash", bits: int | None = None, *, margins: bool = False,
          statistics: Statistics | None = None, term_counts: Array | None = None, lexicon: Lexicon | None = None,
          **options: Unpack[SignJobOptions]) -> Array | tuple[Array, Array]:
-    """Signatures, uint8 [rows, bits / 8] as numpy.packbits has them; with margins also float32 [rows, bits].
+    """Computes signatures, uint8 [rows, bits / 8] in the bit order of numpy.packbits; with margins also float32 [rows,
+    bits].
 
-    The kinds are rp, simhash, topsig and minhash. The rows of skipped documents are zeros. ``statistics`` weigh the terms
-    of rp and topsig, if not those of the documents; ``term_counts`` (uint32 [rows]) receives the weighted terms of each.
-    With a lexicon, documents of its source language are signed as documents of its target language; give both sides the
-    same ``statistics``, and a kind whose terms are the lexicon's, such as rp.
+    The kinds are rp, simhash, topsig and minhash. The rows of skipped documents are zeros. ``statistics`` weight the
+    terms of rp and topsig (default: those of the documents); ``term_counts`` (uint32 [rows]) receives the number of
+    weighted terms of each. With a lexicon, documents of its source language are signed as documents of its target
+    language; give both sides the same ``statistics``, and a kind with the terms of the lexicon, such as rp.
 
     >>> import cognate
     >>> cognate.sign(["one text", "one text", "another text"], bits=64).shape
@@ -219,7 +221,7 @@ def sign(documents: Documents, kind: str = "simhash", bits: int | None = None, *
 def link(source: Documents, target: Documents, *, lexicon: Lexicon, one_to_one: bool = False,
          precision: float | None = None, threshold: float | None = None, k: int | None = None, method: str = "auto",
          ids: bool = False, **options: Unpack[LinkOptions]) -> Table:
-    """The partner of each source document among the target documents: from, to, similarity, score, probability.
+    """Finds the partner of each source document among the target documents: from, to, similarity, score, probability.
 
     Links are kept by the wanted precision (0.98) or, with a threshold, by their cosine; k lists the k best of each
     source document, whatever their probability.
@@ -238,7 +240,7 @@ def link(source: Documents, target: Documents, *, lexicon: Lexicon, one_to_one: 
 
 
 class WordMatch(NamedTuple):
-    """A word of one document and the word of the other that it was matched with."""
+    """A word of one document and the word of the other that it matches."""
     source: str
     target: str
     probability: float  #: of the translation; 1 for a word that stands for itself

@@ -48,7 +48,7 @@ class Lexicon:
     @classmethod
     def train(cls, pairs: Iterable[tuple[str, str]] | Path, source: str, target: str,
               **options: Unpack[LexiconOptions]) -> Lexicon:
-        """From parallel text: pairs of sentences, or a path (or several) of tsv, tmx or po files.
+        """Trains a lexicon on parallel text: pairs of sentences, or a path (or several) of tsv, tmx or po files.
 
         >>> import cognate
         >>> pairs = [("das Haus", "the house"), ("das Buch", "the book"), ("ein Haus", "a house"), ("ein Buch", "a book")]
@@ -79,11 +79,11 @@ class Lexicon:
 
     @classmethod
     def open(cls, path: Path) -> Lexicon:
-        """A file that save or `cognate lexicon` has written."""
+        """Opens a file that save or `cognate lexicon` has written."""
         return cls(_cognate.lexicon_open(os.fsencode(path)))
 
     def save(self, path: Path) -> None:
-        """Writes a file, all of it or nothing."""
+        """Writes a file, completely or not at all."""
         _cognate.lexicon_save(self._handle, os.fsencode(path))
 
     def to_bytes(self) -> bytes:
@@ -92,7 +92,7 @@ class Lexicon:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Lexicon:
-        """What to_bytes gave, or the bytes of a file."""
+        """Opens the bytes of to_bytes, or of a file."""
         return cls(_cognate.lexicon_from_bytes(data))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -104,14 +104,14 @@ class Lexicon:
 
 
 def lexicon_handle(lexicon: Lexicon | None) -> object | None:
-    """What the library knows a lexicon by; None of None."""
+    """The library's handle of a lexicon; None for None."""
     if lexicon is None or isinstance(lexicon, Lexicon):
         return lexicon and lexicon._handle
     raise TypeError(f"lexicon is a cognate.Lexicon, from Lexicon.train or Lexicon.open, not {lexicon!r}")
 
 
 def _sentences(item: Any) -> tuple[str, str]:
-    """A pair of sentences, each in one line."""
+    """A pair of sentences, each on one line."""
     if not isinstance(item, (tuple, list)) or len(item) != 2 or not all(isinstance(text, str) for text in item):
         raise TypeError(f"parallel text is pairs of str, or paths, not {item!r:.200}; two columns are paired by zip(a, b)")
     return " ".join(item[0].split()), " ".join(item[1].split())

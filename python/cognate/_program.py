@@ -50,7 +50,7 @@ def main() -> int:
 # ---- Arguments -------------------------------------------------------------------------------------------------------
 
 class Word(NamedTuple):
-    """An argument, and the option that it is a value of; "" for the command's own inputs, None for an option."""
+    """An argument, and the option whose value it is; "" for the command's own inputs, None for an option."""
     text: str
     option: str | None
 
@@ -74,7 +74,7 @@ class Command(NamedTuple):
 
 
 def _options_with_values(command: list[str]) -> dict[str, str]:
-    """Of a command, by both of their spellings: the long one. Read from its help."""
+    """The options of a command that take a value: maps both spellings to the long one. Read from its help."""
     text = subprocess.run([PROGRAM, *command, "--help-all"], stdout=subprocess.PIPE, check=False).stdout.decode()
     found = re.findall(r"^ +(?:(-\w), )?(--[\w-]+) [^ ]", text, re.MULTILINE)
     return {name: long for short, long in found for name in (short, long) if name}
@@ -105,7 +105,7 @@ def _parse(arguments: list[str]) -> Command:
 # ---- Rows as JSON lines ----------------------------------------------------------------------------------------------
 
 def _needed(names: list[str], wanted: list[str]) -> list[str]:
-    """The columns that hold these fields: of that name, or of the first part of a path."""
+    """The columns that hold these fields: the column of that name, or of the first part of a path."""
     held = (field if field in names else field.split(".")[0] for field in wanted)
     return list(dict.fromkeys(column for column in held if column in names))
 
@@ -185,7 +185,7 @@ def _open(paths: list[str]) -> pyarrow.RecordBatchReader:
 # ---- dedup -----------------------------------------------------------------------------------------------------------
 
 def _dedup(command: Command, folder: str) -> int:
-    """Feeds the program through a pipe, and copies the rows that it keeps."""
+    """Feeds the program through a pipe and copies the rows that it keeps."""
     inputs, output, fields = command.inputs, command.value("--output"), command.fields()
     keep = (command.value("--keep") or "").split(":")
     more = [keep[1]] if keep[0] == "field" and len(keep) > 1 else []
@@ -240,7 +240,7 @@ def _is_folder(output: str) -> bool:
 
 
 def _outputs(inputs: list[str], output: str) -> list[tuple[str, list[str]]]:
-    """Each output with the inputs whose rows it takes: one for all, or in a folder one for each."""
+    """Each output with the inputs whose rows it takes: one output for all, or in a folder one per input."""
     if not _is_folder(output):
         return [(output, inputs)]
     below = ["/".join(part for part in path.split("/") if part not in ("", ".", "..")) for path in inputs]
@@ -252,7 +252,7 @@ def _feed(pipe: IO[bytes], lines: Iterator[bytes], failures: list[BaseException]
     try:
         pipe.writelines(lines)
     except BrokenPipeError:
-        pass  # the program has said why it stopped
+        pass  # the program has printed why it stopped
     except Exception as error:
         failures.append(error)
     finally:
@@ -261,7 +261,7 @@ def _feed(pipe: IO[bytes], lines: Iterator[bytes], failures: list[BaseException]
 
 
 def _copy_rows(outputs: list[tuple[str, list[str]]], kept: list[int]) -> None:
-    """Writes these rows, with all their columns; the files appear when all of them are whole, or not at all."""
+    """Writes these rows with all their columns; the files appear when all of them are complete, or not at all."""
     import numpy
     rows = numpy.array(sorted(kept), numpy.int64)
     temporaries: list[tuple[str, str]] = []

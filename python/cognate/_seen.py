@@ -1,4 +1,4 @@
-"""Texts that were seen before."""
+"""Texts that have been seen before."""
 from __future__ import annotations
 
 import os
@@ -9,11 +9,11 @@ from ._inputs import Path
 
 
 class Seen:
-    """Remembers texts and finds the earlier near-duplicate of a new one, as ``dedup`` measures it, exactly.
+    """Remembers texts and finds the earlier near-duplicate of a new text, exactly, by the measure of ``dedup``.
 
     Similarity is the Jaccard similarity of word n-grams; texts too short for them are compared by their words. Several
-    threads may share an object. With a ``folder`` the texts' terms are kept there and read again by the next object;
-    ``sync`` makes them durable, as do 256 further texts, and the end of the object.
+    threads may share an object. With a ``folder`` the terms of the texts are kept there, and the next object continues
+    from them; they become durable by ``sync``, after 256 further texts, and at the end of the object.
 
     >>> import cognate
     >>> seen = cognate.Seen(threshold=0.5)
@@ -36,12 +36,12 @@ class Seen:
         return self._open
 
     def __call__(self, text: str) -> int | None:
-        """The number of the most similar earlier text, from 0 on, the first of equals; None if there is none."""
+        """The number (from 0) of the most similar earlier text, the first among equals; None if there is none."""
         found = self.match(text)
         return None if found is None else found[0]
 
     def match(self, text: str) -> tuple[int, float] | None:
-        """The same with the similarity."""
+        """The number of the most similar earlier text and the similarity; None if there is none."""
         if not isinstance(text, (str, bytes)):
             raise TypeError(f"a text is a str, not {text!r:.200}")
         return _cognate.seen_check(self._handle, text)
@@ -55,11 +55,11 @@ class Seen:
         return f"<cognate.Seen: {len(self)} texts, threshold {self._threshold:g}>"
 
     def sync(self) -> None:
-        """Makes durable what was seen."""
+        """Makes all seen texts durable."""
         _cognate.seen_sync(self._handle)
 
     def close(self) -> None:
-        """Makes durable what was seen, and lets the folder go; also the end of a ``with`` block."""
+        """Makes all seen texts durable and releases the folder; the end of a ``with`` block does the same."""
         if self._open is not None:
             self.sync()
             self._open = None

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """A result as columns, which speaks Arrow: ``pyarrow.table(t)``, ``polars.DataFrame(t)`` and
-    ``duckdb.sql("from t")`` take it without a copy.
+    """A result as columns, with Arrow's interface: ``pyarrow.table(t)``, ``polars.DataFrame(t)`` and ``duckdb.sql("from
+    t")`` take it without a copy.
 
     >>> import cognate
     >>> table = cognate.pairs(["a red apple a day", "a red apple a day", "rain"], measure="jaccard")
@@ -34,7 +34,7 @@ class Table:
     def __init__(self, arrow: _cognate.ArrowTable, report: dict[str, Any] | str, skipped: list[int],
                  skipped_against: list[int] | None = None):
         self._arrow = arrow
-        self._report = report  # JSON until somebody asks: a search may take less time than reading it
+        self._report = report  # kept as JSON until it is used: parsing it may take longer than a search
         #: Positions of the documents that were skipped: null, no valid text, an id that was used before.
         self.skipped = skipped
         #: The same of the second collection: ``against``, or the targets of ``link``.

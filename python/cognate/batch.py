@@ -1,8 +1,8 @@
-"""The steps of jobs one by one, for programs that spread a job over machines (Spark, Dask, Ray).
+"""Single steps of jobs, for programs that spread a job over machines (Spark, Dask, Ray).
 
-Statistics of parts merge, and signatures, keys, term sets and measures of a document depend on nothing but the document,
-the options and the statistics. Rows are positions in the batch, from 0 on; tables have the rows of skipped documents in
-``skipped``.
+Statistics of parts merge. Signatures, keys, term sets and measures of a document depend only on the document, the
+options and the statistics. Rows are positions in the batch, from 0; ``skipped`` of a table lists the rows of skipped
+documents.
 """
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class VerifyOptions(TermJobOptions, WeightOptions, total=False):
 
 
 class Statistics:
-    """Document and collection frequencies of terms: what weights of BM25 and TF-IDF come from.
+    """Document and collection frequencies of terms, from which the weights of BM25 and TF-IDF are computed.
 
     Parts merge to the same bytes as one pass over everything, and objects can be pickled.
 
@@ -86,7 +86,7 @@ def term_sets(documents: Documents, *, measure: Measure = "jaccard", **options: 
     """The sets that dedup compares: row, terms, words (lists of numbers below 2^48), text_bytes, fingerprint.
 
     Two documents are compared by their terms, or if either has none, by their words, which only short texts have.
-    Fingerprints are equal for documents whose sets are, or whose texts are if they have no terms.
+    Fingerprints are equal for documents with equal sets, or with equal texts if they have no terms.
 
     >>> from cognate import batch
     >>> sets = batch.term_sets(["storms closed the mountain road on monday and it stays closed until spring"])
@@ -122,9 +122,9 @@ def table_keys(signatures: Array, *, tables: int, key_bits: int = 0, flips: int 
                flipped: bool = True, threads: int = 0) -> Table:
     """The keys of signatures in hash tables: row, table, key. Rows that share a key in a table are candidates.
 
-    Keys have ``key_bits`` bits, and with ``flips`` more of them per table, which need ``margins`` unless the mode is
-    random; or they are bands of ``band_values`` minhash values of ``value_bits`` bits. Rows whose ``term_counts`` are 0
-    have none.
+    Keys have ``key_bits`` bits; ``flips`` adds flipped keys per table, which need ``margins`` unless the mode is
+    random. Or keys are bands of ``band_values`` minhash values of ``value_bits`` bits. Rows whose ``term_counts`` are 0
+    have no keys.
 
     >>> import cognate
     >>> from cognate import batch
@@ -158,9 +158,9 @@ def _lists(sets: Sets) -> tuple[Array, Array, int]:
 
 
 class MemberCounts:
-    """In how many sets each member is, about: what orders the keys of sets, rare members first.
+    """The approximate number of sets that each member is in; keys of sets are ordered by it, rare members first.
 
-    Counts decide what a join costs, never what it finds. Parts merge.
+    Counts affect the cost of a join, never its result. Parts merge.
     """
 
     def __init__(self, slot_bits: int, frequent_bits: int = 20):
@@ -192,7 +192,7 @@ def key_pairs(keys: Any, first: Any, second: Any, places: Any, sizes: Any, flags
     The rows are those of `set_keys`, sorted by key, then size.
 
     ``flags``: 1 for the second of two collections, 2 to compare across collections only, 4 in keys of words (which have
-    bit 48) for sets that have terms, 8 for rows that are compared with those before them only.
+    bit 48) for sets that have terms, 8 for rows that are compared only with rows before them.
 
     >>> from cognate import batch
     >>> text = "storms closed the mountain road on monday and it stays closed until spring"
@@ -217,7 +217,7 @@ def key_pairs(keys: Any, first: Any, second: Any, places: Any, sizes: Any, flags
 
 def measure_sets(a_terms: Sets, b_terms: Sets, a_words: Sets, b_words: Sets, *,
                  measure: SetMeasure = "jaccard") -> Array:
-    """The measure of set i of a and set i of b: of their terms, or if either has none, of their words."""
+    """The measure of set i of a and set i of b: by their terms or, if either has none, by their words."""
     lists = [_lists(sets) for sets in (a_terms, b_terms, a_words, b_words)]
     count = lists[0][2]
     if any(other[2] != count for other in lists):
@@ -231,7 +231,7 @@ def measure_sets(a_terms: Sets, b_terms: Sets, a_words: Sets, b_words: Sets, *,
 # ---- Joins of signatures ---------------------------------------------------------------------------------------------
 
 class JoinPlan(NamedTuple):
-    """How signatures are joined: what the program would take, too."""
+    """How signatures are joined, with the settings that the program would choose."""
     method: str  #: window, lsh or flat
     tables: int  #: window: permutations of the bits; lsh: hash tables
     window: int  #: rows of a window
@@ -249,9 +249,9 @@ class JoinPlan(NamedTuple):
 
 def plan_join(rows: int, against: int = 0, *, method: Literal["window", "lsh", "flat"], threshold: float = 0.8,
               recall: float = 0.95, bits: int = 1024, knobs: Mapping[str, int] | None = None) -> JoinPlan:
-    """How `pairs` would join `rows` signatures, or `rows` with `against` others, with the settings that are given.
+    """Plans how `pairs` would join `rows` signatures, or `rows` with `against` others.
 
-    The others are those that threshold and recall need among rows that are evenly spread.
+    Settings that are not given follow from threshold and recall among evenly spread rows.
 
     >>> from cognate import batch
     >>> plan = batch.plan_join(100_000, method="window", knobs={"window": 500})
@@ -280,10 +280,10 @@ def permute(signatures: Array, *, seed: int = 0, first_table: int = 0, tables: i
 
 def band_pairs(queries: Array, begins: Any, ends: Any, radius: int, /, rows: Array | None = None, *,
                threads: int = 0) -> Table:
-    """Pairs along a band: query i is compared with rows begins[i] to ends[i] - 1; neither ever falls.
+    """Pairs along a band: query i is compared with rows begins[i] to ends[i] - 1; neither array may descend.
 
-    Windows, runs of equal keys and blocks are bands. Without ``rows`` queries meet queries. The table has query, row and
-    distance of the pairs within the radius.
+    Windows, runs of equal keys and blocks are bands. Without ``rows`` queries are compared with queries. The table has
+    query, row and distance of the pairs within the radius.
 
     >>> import numpy as np
     >>> from cognate import batch
@@ -327,10 +327,10 @@ def _rows(numbers: Any) -> Array:
 def verify(documents: Documents, a: Any, b: Any, /, against: Documents = None, *, measure: Measure = "jaccard",
            statistics: Statistics | None = None, short_texts: bool | None = None,
            **options: Unpack[VerifyOptions]) -> Array:
-    """The true measure of given pairs of rows, float64: NaN for a pair with a row that was skipped or is not there.
+    """The true measure of given pairs of rows, float64; NaN for a pair with a skipped or missing row.
 
-    Jaccard and containment are those of dedup (``short_texts=False``: those of pairs), the cosine that of pairs, by the
-    statistics of the whole collection if they are given. Signatures have Hamming distances, uint32.
+    Jaccard and containment are computed as in dedup (``short_texts=False``: as in pairs), the cosine as in pairs, with
+    the given statistics of the whole collection. For signatures the result is Hamming distances, uint32.
 
     >>> from cognate import batch
     >>> texts = ["a b c d e f g h i j k l m", "a b c d e f g h i j k l n", None]
@@ -364,7 +364,7 @@ def clusters(rows: int, a: Any, b: Any, similarities: Any = None, *, keys: Any =
              grouping: Literal["representative", "connected"] = "representative") -> Table:
     """Clusters of given pairs, as dedup makes them: cluster, row, representative, similarity, kept.
 
-    ``keys[row]``: of near-duplicates the one with the greatest key stays, of equal ones the earlier.
+    ``keys[row]``: of near-duplicates the one with the greatest key is kept, among equal ones the earlier.
 
     >>> from cognate import batch
     >>> batch.clusters(4, [0, 1], [1, 3], keys=[1, 5, 1, 2])["representative"].tolist()

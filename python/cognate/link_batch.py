@@ -1,10 +1,10 @@
-"""The steps of `link` one by one, for programs that spread it over machines (`cognate.spark.link`).
+"""The single steps of `link`, for programs that spread it over machines (`cognate.spark.link`).
 
 Side 0 has the documents of the lexicon's source language, side 1 those of its target language. The steps: the terms of
-the documents (`terms`), which merge to what is known of a side (`Side`); a `Projector` from both; the lengths of all
-rows, whose mean the vectors need; vectors; the nearest rows of the other side, between blocks of rows (`nearest`), or by
+the documents (`terms`), which merge to the facts about a side (`Side`); a `Projector` made from both sides; the lengths
+of all rows, whose mean the vectors need; vectors; the nearest rows of the other side, block by block (`nearest`), or by
 the method window: signatures of vectors (`sign`), a radius, pairs within it (`batch.permute`, `batch.band_pairs`) and
-their `cosines`; the decision (`decide`). They give what `cognate.link` computes, bit for bit.
+their `cosines`; the decision (`decide`). The results are those of `cognate.link`, bit for bit.
 """
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Languages = tuple[int, int, int]
 
 
 class Terms(NamedTuple):
-    """What the documents of a side, or of a part of it, have."""
+    """Terms of the documents of a side, or of a part of it."""
     statistics: Statistics  #: those of parts merge
     languages: Languages  #: those of parts add up
     rows: Table  #: row, terms (the hash and the frequency of each term by turns)
@@ -45,14 +45,14 @@ def terms(documents: Documents, lexicon: Lexicon, side: int, **options: Unpack[R
 
 
 class Side(NamedTuple):
-    """What is known of all documents of a side."""
+    """Facts about all documents of a side."""
     statistics: Statistics
     languages: Languages
     words: tuple[Array, Array] = (np.zeros(1, np.int64), np.zeros(0, np.uint8))  #: offsets and bytes, of side 0
 
 
 class Projector:
-    """From terms to vectors over the terms of the target language. It does one thing at a time."""
+    """Turns terms into vectors over the terms of the target language. It serves one call at a time."""
 
     def __init__(self, lexicon: Lexicon, source: Side, target: Side, *, threads: int = 0, **options: Any):
         offsets, words = np.ascontiguousarray(source.words[0], np.int64), np.ascontiguousarray(source.words[1], np.uint8)
@@ -75,12 +75,12 @@ class Projector:
 
 
 def mean_length(total: float, rows: int) -> float:
-    """From the sum of the lengths of all rows of a side, added in the order of the input."""
+    """The mean length, from the sum of the lengths of all rows of a side, added in input order."""
     return total / rows if total > 0 else 1.0
 
 
 class Plan(NamedTuple):
-    """How many neighbours the decision looks at."""
+    """How many neighbours the decision needs."""
     neighbours: tuple[int, int]  #: of a row of either side
     proposals: tuple[int, int]  #: of the method flat: how many of the nearest signatures have their cosines computed; exact: 0
 
@@ -115,7 +115,7 @@ def radius_rows(documents: int) -> list[int]:
 
 
 class Radius(NamedTuple):
-    """Within which signatures propose partners."""
+    """The radius within which signatures propose partners."""
     bits: int
     beyond: float  #: the cosine of neighbours that are not found
 
@@ -135,7 +135,7 @@ def cosines(a_vectors: Lists, b_vectors: Lists, a: Array, b: Array) -> Array:
 
 
 class Neighbours(NamedTuple):
-    """The nearest rows of the other side, the nearest first: of row i those from offsets[i] to offsets[i + 1] - 1."""
+    """The nearest rows of the other side, nearest first: row i has those from offsets[i] to offsets[i + 1] - 1."""
     lengths: Array  #: of all rows of this side, as the projector gives them
     offsets: Array
     rows: Array
