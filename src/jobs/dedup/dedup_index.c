@@ -30,7 +30,7 @@ cog_status dedup_index_append(const cog_index *index, struct document_sets *sets
     return document_sets_wants_next(sets) ? index_append_sets(index, sets, error) : COG_OK;
 }
 
-/* Of documents that are in the log alone: their sets and ids. */
+/* The hash of documents that are only in the log: their sets and ids. */
 static uint64_t pending_identity(const struct segment *segment, uint64_t rows) {
     uint64_t hash = hash_bytes(segment->sets.bytes, (size_t)segment->sets.size_bytes);
     for (size_t row = 0; row < rows; row++) {
@@ -61,11 +61,11 @@ struct index_dedup {
     const cog_index *index;
     struct set_measure measure;
     struct duplicates *duplicates;
-    const struct fingerprint *prints; /* of the input, for texts without terms */
+    const struct fingerprint *prints; /* of the input; used for texts without terms */
     struct set_search *searches;      /* one per worker */
     struct loaded_sets *loaded;       /* one per worker */
     struct set_twin *twins;           /* by row of the input */
-    uint64_t *rows;                   /* of twins in the index, rising */
+    uint64_t *rows;                   /* of twins in the index, ascending */
     size_t row_count;
 };
 
@@ -109,7 +109,7 @@ static cog_status look_up_all(struct index_dedup *dedup, struct job *job, cog_er
 
 /* ---- Twins ----------------------------------------------------------------------------------- */
 
-/* The position of a row among those that can be found. */
+/* The position of a row among the index's rows that are not removed. */
 static uint64_t position_of(const cog_index *index, uint64_t row) {
     uint64_t first_row, position = 0;
     const size_t part = index_part_of(index, (uint32_t)row, &first_row);
@@ -133,7 +133,7 @@ static cog_status add_twin(struct index_dedup *dedup, uint64_t row, struct set_b
     return set_batch_add_set(batch, &set, id, (uint32_t)position_of(dedup->index, row), error);
 }
 
-/* The twins, each once, go behind the documents of the input. */
+/* Appends the twins, each once, to the documents of the input. */
 static cog_status add_twins(struct index_dedup *dedup, cog_error *error) {
     struct duplicates *duplicates = dedup->duplicates;
     struct set_batch batch = {0};

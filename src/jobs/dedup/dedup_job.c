@@ -1,5 +1,5 @@
-/* Deduplication: finds which documents stay (by sets, or by pairs), and writes what was asked for.
- */
+/* Deduplication: decides which documents stay (by sets, or by pairs), and writes the requested
+ * outputs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct cog_clusters {
     struct duplicates duplicates;
     cog_cluster_member *members;
     size_t count, member_count;
-    struct buffer id; /* the last that was asked for */
+    struct buffer id; /* the last one requested */
 };
 
 void cog_dedup_options_init(cog_dedup_options *options) {
@@ -127,7 +127,7 @@ static cog_status check(const cog_documents *documents, const cog_dedup_options 
     return outputs->kept ? kept_records_check(documents, outputs->kept, error) : COG_OK;
 }
 
-/* Whether the input can be read more than once: what comes through a pipe is kept only for that. */
+/* Whether the input is read more than once; only then is the content of a pipe kept. */
 static bool keeps_pipes(const cog_dedup_options *options, const cog_dedup_outputs *outputs) {
     return outputs->kept || outputs->report || options->keep == COG_KEEP_FIELD;
 }
@@ -154,7 +154,7 @@ static cog_status find(cog_documents *documents, const cog_dedup_options *option
     if (keeps_pipes(options, outputs))
         ingest_keep_pipes(documents);
     cog_status status = outputs->rejects ? output_open(outputs->rejects, &rejects, error) : COG_OK;
-    /* Looking up is enough for a decision; nearest documents and kept stages are those of joins. */
+    /* A decision needs only lookups; nearest documents and checkpoints need a join. */
     if (options->against_index && !outputs->report && !options->work)
         THEN(status, dedup_by_index(documents, options, rejects, beside, job, duplicates, error));
     else if (pairs_are_by_sets(&options->pairs))
@@ -244,7 +244,7 @@ cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
     THEN(status, write_outputs(clusters, documents, options, outputs, &job, error));
     if (status == COG_OK)
         report_duplicates(clusters, report);
-    /* Documents are read with one more field for the sake of this rule. */
+    /* This rule reads documents with an extra field; name the option that the caller set. */
     if (status != COG_OK && error && error->option && strcmp(error->option, "extra_field") == 0)
         error->option = "keep";
     verdicts_free(verdicts);

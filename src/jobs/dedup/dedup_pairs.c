@@ -12,12 +12,12 @@
 struct pair_dedup {
     const cog_dedup_options *options;
     struct pair_task task;
-    uint32_t *leaders; /* of a row: the first with the same terms; itself if it has none */
+    uint32_t *leaders; /* by row: the first row with the same terms; itself if it has no terms */
     uint8_t *selected; /* 1 for leaders with terms */
     struct match_list matches;
-    struct clusters groups; /* of leaders */
-    uint32_t *best;         /* of a leader: the row of its group that would stay */
-    uint64_t *keys;         /* of a row: what decides who stays */
+    struct clusters groups; /* clusters of leaders */
+    uint32_t *best;         /* by leader: the row of its group that would stay */
+    uint64_t *keys;         /* by row: larger keys stay */
     struct output *rejects;
 };
 
@@ -49,7 +49,8 @@ static cog_status read_documents(struct pair_dedup *dedup, cog_documents *docume
     return COG_OK;
 }
 
-/* The best row of each group of equal documents; a leader has the key of its group's best. */
+/* Finds the best row of each group of equal documents; a leader gets the key of its group's best.
+ */
 static cog_status choose_best(struct pair_dedup *dedup, cog_documents *documents,
                               cog_error *error) {
     const struct corpus *corpus = &dedup->task.corpora[0];
@@ -70,7 +71,7 @@ static cog_status choose_best(struct pair_dedup *dedup, cog_documents *documents
     return COG_OK;
 }
 
-/* The similarity of a leader to the one that stays for it; chains may join what is far apart. */
+/* The similarity of a leader to the document kept for it; in chains the two may be far apart. */
 static double similarity_to_kept(const struct pair_dedup *dedup, uint32_t leader) {
     const uint32_t representative = dedup->groups.representative[leader];
     const float known = dedup->groups.similarity[leader];
@@ -84,7 +85,7 @@ static void decide(const struct pair_dedup *dedup, struct duplicates *duplicates
         const uint32_t leader = dedup->leaders[row];
         const uint32_t representative = dedup->groups.representative[leader];
         const double similarity = leader == representative ? 1 : similarity_to_kept(dedup, leader);
-        /* A listed match is near, whatever its similarity rounds to. */
+        /* A listed match is near even if its rounded similarity is below the threshold. */
         const bool is_near =
             dedup->groups.similarity[leader] > 0 || similarity >= dedup->task.options.threshold;
         duplicates->twin[row] = dedup->best[representative];
@@ -96,7 +97,8 @@ static void decide(const struct pair_dedup *dedup, struct duplicates *duplicates
     }
 }
 
-/* Documents with the same terms, and for cosine with the same frequencies, are joined as one. */
+/* Groups documents with the same terms, and for cosine with the same frequencies, to be joined as
+ * one. */
 static cog_status group_equal(struct pair_dedup *dedup, cog_error *error) {
     const struct corpus *corpus = &dedup->task.corpora[0];
     struct fingerprint *prints;
@@ -131,7 +133,7 @@ static cog_status find_clusters(struct pair_dedup *dedup, cog_documents *documen
     return COG_OK;
 }
 
-/* A document is removed in favour of the first document of the reference collection that it
+/* Removes each document in favour of the first document of the reference collection that it
  * matches. */
 static cog_status find_by_reference(struct pair_dedup *dedup, struct duplicates *duplicates,
                                     cog_error *error) {

@@ -4,7 +4,7 @@
 
 #include "jobs/dedup/duplicates.h"
 
-/* As dedup_by_sets. */
+/* Like dedup_by_sets. */
 cog_status dedup_by_pairs(cog_documents *documents, const cog_dedup_options *options,
                           struct output *rejects, struct job *job, struct duplicates *duplicates,
                           cog_error *error);

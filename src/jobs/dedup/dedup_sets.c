@@ -14,21 +14,21 @@
 #include "search/keys/key_sort.h"
 
 enum {
-    /* Memory of the job per document, next to its sets: leader, best, key, order, twin, partner,
+    /* Memory per document in addition to its sets: leader, best, key, order, twin, partner,
      * similarities, marks. */
     BYTES_PER_DOCUMENT = 40,
-    BYTES_PER_NEAREST = 64 /* the same for nearest documents, and the table of the report */
+    BYTES_PER_NEAREST = 64 /* the same for nearest documents and the table of the report */
 };
 
 struct set_dedup {
     const cog_dedup_options *options;
     struct duplicates *duplicates;
     struct job *job;
-    uint32_t *leaders; /* of a row of the sets: the first that is equal */
-    uint32_t *best;    /* of a leader: the row of its group that would stay */
-    uint64_t *keys;    /* of a row: what decides who stays; NULL with a reference collection */
-    uint32_t *order;   /* leaders as the join takes them */
-    size_t order_count, reference; /* leaders; those of the reference collection */
+    uint32_t *leaders;             /* by row of the sets: the first equal row */
+    uint32_t *best;                /* by leader: the row of its group that would stay */
+    uint64_t *keys;                /* by row: larger keys stay; NULL with a reference collection */
+    uint32_t *order;               /* leaders in the order of the join */
+    size_t order_count, reference; /* leaders; how many are of the reference collection */
     struct set_join_result result;
 };
 
@@ -38,7 +38,7 @@ static bool has_reference(const struct set_dedup *dedup) {
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-/* The best row of each group of equal documents. */
+/* Finds the best row of each group of equal documents. */
 static cog_status choose_best(struct set_dedup *dedup, cog_documents *documents, cog_error *error) {
     const struct document_sets *sets = &dedup->duplicates->sets;
     TAKE(dedup->keys, sets->count, "documents", error);
@@ -74,9 +74,9 @@ static cog_status sort_order(struct set_dedup *dedup,
     return rows_sort(dedup->order, dedup->order_count, key, dedup, dedup->job->threads, error);
 }
 
-/* Leaders in the order in which one stays for another: by the keep rule; by falling sizes first for
- * containment, where only the smaller of two goes. With a reference collection its leaders come
- * first, in any order. */
+/* Makes the order in which documents may stay for later ones: by the keep rule. For containment by
+ * descending size first, as only the smaller of two is removed. The leaders of a reference
+ * collection come first, in any order. */
 static cog_status make_order(struct set_dedup *dedup, cog_error *error) {
     const struct duplicates *duplicates = dedup->duplicates;
     TAKE(dedup->order, duplicates->sets.count, "documents", error);
@@ -104,9 +104,8 @@ static void set_twin(struct duplicates *duplicates, size_t row, uint32_t twin, d
     duplicates->reason[row] = (uint8_t)reason;
 }
 
-/* The similarity of a leader to the document that is kept for it, and the reason of its removal.
- * Chains may join documents that are far apart. Rounded similarities are not compared with the
- * threshold. */
+/* The similarity of a leader to the document kept for it, and the reason for its removal. In chains
+ * the two may be far apart. Rounded similarities are not compared with the threshold. */
 static cog_status similarity_to(const struct set_dedup *dedup, uint32_t rank, uint32_t partner,
                                 double *similarity, enum duplicate_reason *reason,
                                 cog_error *error) {
@@ -123,7 +122,7 @@ static cog_status similarity_to(const struct set_dedup *dedup, uint32_t rank, ui
     return COG_OK;
 }
 
-/* Who stays for each leader, by leader; then for each row. */
+/* Sets the twin of each leader, then of each row. */
 static cog_status decide(struct set_dedup *dedup, cog_error *error) {
     struct duplicates *duplicates = dedup->duplicates;
     for (uint32_t rank = 0; rank < dedup->order_count; rank++) {
@@ -134,7 +133,8 @@ static cog_status decide(struct set_dedup *dedup, cog_error *error) {
         set_twin(duplicates, leader, dedup->best[dedup->order[partner]], similarity, reason);
     }
     for (uint32_t row = (uint32_t)duplicates->count; row-- > 0;) {
-        const uint32_t leader = dedup->leaders[row]; /* not above row: not yet overwritten */
+        const uint32_t leader =
+            dedup->leaders[row]; /* leader <= row, so it is not overwritten yet */
         const uint32_t twin = duplicates->twin[leader];
         set_twin(duplicates, row, twin, (double)duplicates->similarity[leader],
                  row == twin ? REASON_KEPT : duplicates->reason[leader]);
@@ -172,7 +172,7 @@ static cog_status take_terms(const cog_dedup_options *options, struct term_optio
     return options_set_terms(&options->pairs.sign.terms, options->pairs.measure, terms, error);
 }
 
-/* How the sets of a work folder are made, and from what. */
+/* Describes how the sets of a work folder are made, and from which files. */
 static cog_status describe_sets(const struct set_dedup *dedup, const cog_documents *documents,
                                 const struct term_options *terms, struct settings *made_by,
                                 cog_error *error) {
@@ -226,7 +226,7 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     const cog_index *index = dedup->options->against_index;
     set_memory_announce_disk(both, index ? index_set_bytes(index) : 0, dedup->job);
     TRY(open_sets(dedup, documents, &terms, beside, error));
-    const size_t kept = sets->count; /* of an earlier job */
+    const size_t kept = sets->count; /* from an earlier job */
     if (index)
         TRY(dedup_index_append(index, sets, error));
     else if (dedup->options->against)
@@ -249,14 +249,14 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     return COG_OK;
 }
 
-/* Bytes that the job has next to the sets. */
+/* The job's memory in addition to the sets. */
 static uint64_t held_bytes(const struct set_dedup *dedup) {
     const bool has_nearest = dedup->duplicates->floor > 0;
     return (uint64_t)dedup->duplicates->sets.count *
            (BYTES_PER_DOCUMENT + (has_nearest ? BYTES_PER_NEAREST : 0));
 }
 
-/* What a join may take of the budget; 0: anything. */
+/* The part of the budget for a join; 0: no limit. */
 static cog_status join_memory(const struct set_dedup *dedup, uint64_t *bytes, cog_error *error) {
     return set_memory_room(&dedup->duplicates->sets, held_bytes(dedup), dedup->job, bytes, error);
 }
@@ -275,14 +275,15 @@ static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *e
     struct set_memory memory = {&dedup->duplicates->sets, held_bytes(dedup), dedup->job};
     set_memory_predict(&memory, &options);
     if (has_reference(dedup) && dedup->reference == 0)
-        options.reference = dedup->order_count; /* it has no documents: nothing is compared */
+        options.reference =
+            dedup->order_count; /* the reference has no documents, so nothing is compared */
     return set_join_run(&dedup->duplicates->sets.file, dedup->order, dedup->order_count, &options,
                         dedup->job, &dedup->result, error);
 }
 
-/* ---- The nearest that stay ------------------------------------------------------------------- */
+/* ---- Nearest kept documents ------------------------------------------------------------------ */
 
-/* The rows that documents are compared with: leaders of those that stay, or of the reference
+/* Lists the rows to compare documents with: leaders of those that stay, or of the reference
  * collection. */
 static size_t list_kept(const struct set_dedup *dedup, uint32_t *rows) {
     size_t count = 0;
@@ -301,8 +302,8 @@ static size_t list_leaders(const struct set_dedup *dedup, uint32_t *rows) {
     return count;
 }
 
-/* Of a group of equal documents all have the nearest one of its leader: the one that stays of
- * another group, or a leader of the reference collection. */
+/* Gives all equal documents the nearest document of their leader: one that stays in another group,
+ * or a leader of the reference collection. */
 static void spread_nearest(const struct set_dedup *dedup, const uint32_t *asked,
                            const struct near_found *found) {
     struct duplicates *duplicates = dedup->duplicates;
@@ -326,7 +327,7 @@ static void spread_nearest(const struct set_dedup *dedup, const uint32_t *asked,
 
 static cog_status search_nearest(struct set_dedup *dedup, uint32_t *kept, uint32_t *asked,
                                  const char *beside, cog_error *error) {
-    /* Reading a document costs as much as this number of comparisons: a report may at most double
+    /* Reading a document costs as much as this number of comparisons. A report may at most double
      * the time of the run. */
     enum { DOCUMENT_COST = 500 };
     struct duplicates *duplicates = dedup->duplicates;
@@ -380,7 +381,7 @@ static cog_status take_nearest(struct set_dedup *dedup, const char *beside, cog_
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* Notes the n-gram of the longest list that was read, if it is in a hundredth of the documents. */
+/* Records the n-gram of the longest posting list read, if a hundredth of the documents have it. */
 static void note_frequent(const struct set_dedup *dedup) {
     enum { LEAST_DOCUMENTS = 1000, LEAST_SHARE = 100 };
     struct duplicates *duplicates = dedup->duplicates;

@@ -1,55 +1,55 @@
-/* What a run of dedup found, one entry per document: its cluster, the document that is kept for
- * it, how similar the two are, and the nearest other document that is kept. The engine fills it;
- * verdicts (verdicts.h) change it; the report (report_page.h) shows it. 48 bytes per document. */
+/* The result of dedup, one entry per document: its cluster, the document kept for it, their
+ * similarity, and the nearest other kept document. The engine fills it; verdicts (verdicts.h)
+ * change it; the report (report_page.h) shows it. 48 bytes per document. */
 #pragma once
 
 #include "base/error.h"
 #include "base/memory.h"
 
-/* In place of a row or cluster that does not exist. */
+/* Stands for no row or cluster. */
 #define NO_ROW UINT32_MAX
 
 struct duplicate_row {
-    uint64_t record; /* number of the record in the input; rows are in the order of their records */
+    uint64_t record; /* number of the record in the input; rows are in record order */
     uint64_t text_bytes;
-    uint32_t members;         /* size of its set of n-grams */
-    uint32_t cluster;         /* NO_ROW: in none. A cluster has two or more rows. */
-    uint32_t kept_row;        /* the one that is kept of its cluster; itself if it is kept */
-    uint32_t nearest_row;     /* the most similar other row that is kept, or NO_ROW; with a
-                               * reference collection, a row of that */
-    uint32_t reference_row;   /* NO_ROW, or the row of the reference collection for which it is
-                               * removed; it is then in no cluster, kept_row is itself, and
-                               * similarity is to the reference */
-    float similarity;         /* to kept_row, or reference_row; 1 for itself */
-    float nearest_similarity; /* to nearest_row, if known: 0 below duplicate_rows.floor */
+    uint32_t members;       /* size of its set of n-grams */
+    uint32_t cluster;       /* NO_ROW: none. A cluster has two or more rows. */
+    uint32_t kept_row;      /* the row kept in its cluster; itself if it is kept */
+    uint32_t nearest_row;   /* the most similar other kept row, or NO_ROW; with a reference
+                               collection, a row of that */
+    uint32_t reference_row; /* the row of the reference collection in favour of which it is removed,
+                               or NO_ROW; if set, the row is in no cluster, kept_row is itself, and
+                               similarity is to the reference */
+    float similarity;       /* to kept_row, or reference_row; 1 for itself */
+    float nearest_similarity; /* to nearest_row, or 0 below duplicate_rows.floor */
     bool identical;           /* has the same set of n-grams as kept_row or reference_row */
-    bool is_unknown;          /* the nearest row was not looked for */
+    bool is_unknown;          /* the nearest row was not searched */
 };
 
-/* A text that stands in many documents. */
+/* A text shared by many documents. */
 struct shared_passage {
     struct bytes_view text; /* valid UTF-8 */
-    uint64_t documents;     /* that have it */
+    uint64_t documents;     /* number of documents that have it */
 };
 
-/* Appends the id of a row, which is valid UTF-8, to `id`. */
+/* Appends the id of a row, as valid UTF-8, to `id`. */
 typedef cog_status append_row_id(const void *context, uint32_t row, struct buffer *id,
                                  cog_error *error);
 
-/* Arrays are borrowed, `rows` included: the caller who fills the struct frees them. */
+/* All arrays including `rows` are borrowed; whoever fills the struct frees them. */
 struct duplicate_rows {
     struct duplicate_row *rows;
     size_t count;
     size_t cluster_count; /* clusters are numbered from 0 in the order of their first rows */
     double threshold;
-    double floor;        /* nearest similarities are known from here on */
+    double floor;        /* nearest similarities are known from this value on */
     const char *measure; /* "jaccard", "containment" or "cosine" */
     bool estimates;      /* similarities are estimates by signatures */
     append_row_id *append_id;
-    append_row_id *append_reference_id; /* of the reference collection; NULL if there is none */
+    append_row_id *append_reference_id; /* of the reference collection; NULL if none */
     const void *id_context;
-    /* For the texts of the reference collection: the documents (borrowed; NULL: no texts), and the
-     * number of the record of a row, with id_context. */
+    /* For the texts of the reference collection: its documents (borrowed; NULL: no texts), and a
+     * function that returns a row's record number, called with id_context. */
     cog_documents *reference;
     uint64_t (*reference_record)(const void *context, uint32_t row);
     const struct shared_passage *boilerplate;
@@ -66,10 +66,11 @@ static inline bool duplicate_rows_have_reference(const struct duplicate_rows *ro
     return rows->append_reference_id != NULL;
 }
 
-/* Sets *view to the id of a row; it is valid until `id` is used again. */
+/* Sets *view to the id of a row; valid until `id` is used again. */
 cog_status duplicate_row_id(const struct duplicate_rows *rows, uint32_t row, struct buffer *id,
                             struct bytes_view *view, cog_error *error);
 
-/* Numbers the clusters anew, in the order of their first rows, after rows were moved between them:
- * cluster may be any number below `most`. A row that is alone in its cluster leaves it. */
+/* Renumbers the clusters in the order of their first rows, after rows were moved between them.
+ * Cluster numbers may be any below `most`. A row that is alone in its cluster is removed from it.
+ */
 cog_status duplicate_rows_number(struct duplicate_rows *rows, size_t most, cog_error *error);

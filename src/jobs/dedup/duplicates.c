@@ -59,19 +59,19 @@ cog_status duplicates_id(const struct duplicates *duplicates, size_t row, bool o
 
 /* ---- Clusters -------------------------------------------------------------------------------- */
 
-/* Whether a row may be of a cluster: with a reference collection, a row that stays is of none. */
+/* Whether a row may be in a cluster: with a reference collection, kept rows are in none. */
 static bool may_belong(const struct duplicates *duplicates, size_t row) {
     return !duplicates->by_reference || !duplicates_keeps(duplicates, row);
 }
 
-/* Rows that twins may be. */
+/* The number of rows that can be twins. */
 static size_t twin_rows(const struct duplicates *duplicates) {
     if (!duplicates->by_reference)
         return duplicates->count;
     return duplicates->sets.rows ? duplicates->sets.count : duplicates->reference.rows;
 }
 
-/* Sizes of the clusters by the row that stays, then their first members' positions. */
+/* Computes the sizes of clusters by kept row, then the positions of their first members. */
 static size_t place_clusters(const struct duplicates *duplicates, uint32_t *places,
                              uint32_t *numbers, size_t *cluster_count) {
     const uint32_t least = duplicates->by_reference ? 1 : 2;
@@ -126,7 +126,7 @@ cog_status duplicates_clusters(const struct duplicates *duplicates, cog_cluster_
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* The ids of a row and of its twin, in one buffer. */
+/* Loads the ids of a row and of its twin into one buffer. */
 static cog_status load_ids(const struct duplicates *duplicates, size_t row, size_t twin,
                            struct buffer *ids, struct bytes_view views[2], cog_error *error) {
     buffer_reset(ids);

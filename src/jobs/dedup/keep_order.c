@@ -20,7 +20,7 @@ cog_status keep_order_check(const cog_dedup_options *options, const cog_document
 
 /* ---- Values of fields ------------------------------------------------------------------------ */
 
-/* Numbers in the order of their values, above 0. */
+/* Maps numbers to integers above 0 in the same order. */
 static uint64_t ordered_bits(double number) {
     uint64_t bits;
     number += 0.0; /* -0 is 0 */
@@ -28,8 +28,9 @@ static uint64_t ordered_bits(double number) {
     return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
-/* A date or time, such as 2024-05-01T10:00:00Z, as the number 20240501.1: the time is a fraction,
- * so that dates with and without one compare. Zones are not applied. False for other text. */
+/* Converts a date or time, such as 2024-05-01T10:00:00Z, to the number 20240501.1; the time is a
+ * fraction, so that dates with and without a time compare. Ignores time zones. False for other
+ * text. */
 static bool parse_date(struct bytes_view text, double *number) {
     enum { DAY_DIGITS = 8, MINUTE_DIGITS = 12, DIGITS_MOST = 24 };
     double unit = 1;
@@ -52,7 +53,7 @@ static bool parse_date(struct bytes_view text, double *number) {
     return digits >= DAY_DIGITS && digits <= DIGITS_MOST;
 }
 
-/* 0: there is no value. */
+/* 0 means that there is no value. */
 static uint64_t key_of_value(struct bytes_view value, bool least) {
     double number;
     uint64_t key = 0;

@@ -18,15 +18,15 @@
 struct kept_files {
     const struct reader *reader;
     const struct record_marks *marks;
-    char *folder;                /* the result is this folder; NULL: one file */
-    bool folder_exists;          /* and receives the files one by one */
-    struct temporary *temporary; /* the folder until it is whole */
-    struct output *output;       /* the file that is being written, or NULL */
-    struct record_frame frame;   /* what stands around the records in it */
-    bool is_empty;               /* nothing stands in it yet */
+    char *folder;                /* the output folder; NULL: one file */
+    bool folder_exists;          /* files are moved into it one by one */
+    struct temporary *temporary; /* the folder until it is complete */
+    struct output *output;       /* the file being written, or NULL */
+    struct record_frame frame;   /* the text around the records in it */
+    bool is_empty;               /* nothing is written to it yet */
     bool open_line;              /* the last line in it has no line end */
-    uint32_t next;               /* folder: the input file whose output begins next */
-    uint32_t header_file;        /* one file: where its header comes from */
+    uint32_t next;               /* folder: the input file whose output is started next */
+    uint32_t header_file;        /* one file: the input file whose header it has */
 };
 
 /* ---- Names below a folder -------------------------------------------------------------------- */
@@ -44,7 +44,8 @@ static bool is_folder(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Whether `path` means a folder: it is one, is spelled like one, or the inputs need one. */
+/* Whether `path` denotes a folder: it exists as one, ends with a slash, or the inputs require one.
+ */
 static bool means_folder(const struct reader *reader, const char *path) {
     size_t length = strlen(path);
     return (length && path[length - 1] == '/') || is_folder(path) || are_documents(reader);
@@ -57,8 +58,8 @@ static char *without_slashes(const char *path) {
     return folder;
 }
 
-/* Appends the parts of a name to `out`, each behind a slash. Whatever leads out of the folder (a
- * first slash, "..") is left out, as archivers do. */
+/* Appends the parts of a name to `out`, each after a slash. Parts that lead out of the folder (a
+ * leading slash, "..") are dropped, as archivers do. */
 static void append_parts(char *out, const char *name, size_t size) {
     for (size_t i = 0; i < size;) {
         const char *slash = memchr(name + i, '/', size - i);
@@ -74,8 +75,8 @@ static void append_parts(char *out, const char *name, size_t size) {
     *out = '\0';
 }
 
-/* The place of an input file below a folder. A file that is a document is written as text: the
- * ending of its compression is left out. */
+/* The output path of an input file below a folder. A file that is a document is written as text,
+ * without the suffix of its compression. */
 static cog_status path_below(const struct reader *reader, uint32_t file, const char *folder,
                              char **path, cog_error *error) {
     const char *name = file_at(reader, file)->name;
@@ -153,7 +154,7 @@ static cog_status check_folder(const struct reader *reader, const char *folder, 
     return status;
 }
 
-/* Whether the name promises a format or a compression that is never written. */
+/* Whether the name implies a format or compression that is never written. */
 static bool promises_other_bytes(const char *path) {
     static const char *const endings[] = {".parquet", ".pq", ".arrow", ".feather",
                                           ".lz4",     ".br", ".zip",   ".7z"};
@@ -175,7 +176,7 @@ static cog_status check_file(const struct reader *reader, const char *path, cog_
                              reader_file_name(reader, file), reader_file_name(reader, 0));
     enum input_format own = reader_file_count(reader) ? reader_file_format(reader, 0) : INPUT_AUTO;
     if (own == INPUT_QUERYLOG)
-        own = INPUT_TSV; /* its rows are such */
+        own = INPUT_TSV; /* its rows are tab-separated */
     bool differs = named != INPUT_AUTO && named != INPUT_TXT && own != INPUT_AUTO && named != own;
     if (differs || promises_other_bytes(path))
         return error_about(error, COG_ERR_USAGE, "output",
@@ -206,12 +207,12 @@ static bool is_table(enum input_format format) {
     return format == INPUT_CSV || format == INPUT_TSV;
 }
 
-/* Whether the header is a line. */
+/* Whether the header is a line of its own. */
 static bool has_header_row(enum input_format format) {
     return is_table(format) || format == INPUT_QUERYLOG;
 }
 
-/* A header row without mark and line end, which files may have or not. */
+/* The header row without byte order mark and line end, which files may or may not have. */
 static struct bytes_view bare_header(const struct reader *reader, uint32_t file) {
     return without_line_end(without_mark(reader_file_frame(reader, file).header));
 }
@@ -254,8 +255,8 @@ static cog_status end_output(struct kept_files *files, cog_error *error) {
     return status;
 }
 
-/* The frame of the first file is that of the output: all tables must have the same header row, all
- * query logs the same columns, and JSON is either an object per line or an array. */
+/* The output takes the frame of the first file, so all tables must have the same header row, all
+ * query logs the same columns, and JSON must be either an object per line or an array. */
 static cog_status check_frame(const struct kept_files *files, uint32_t file, cog_error *error) {
     const struct reader *reader = files->reader;
     const char *first = reader_file_name(reader, files->header_file);
@@ -295,8 +296,8 @@ static cog_status end_current(struct kept_files *files, cog_error *error) {
     return files->output ? end_output(files, error) : COG_OK;
 }
 
-/* Ends the output of the file before, and begins those up to `file`: a file of which no record is
- * kept leaves an empty one, with its header. Documents have none before they are written. */
+/* Ends the current output and starts those up to `file`. A file without kept records gets an empty
+ * output with its header. Documents are created only when written. */
 static cog_status go_to(struct kept_files *files, uint32_t file, cog_error *error) {
     for (; files->next <= file; files->next++) {
         char *path = NULL;
@@ -332,7 +333,8 @@ static cog_status write_document(const struct kept_files *files, uint32_t file,
     return status;
 }
 
-/* All files at once: one call for each of many small files would take milliseconds per file. */
+/* Syncs all files at once, because a call per file would take milliseconds for each of many small
+ * files. */
 static cog_status sync_files(const char *folder, cog_error *error) {
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     cog_status status = COG_OK;
@@ -343,7 +345,7 @@ static cog_status sync_files(const char *folder, cog_error *error) {
     return status;
 }
 
-/* Moves the output of an input file, if it has one, to its last place; `back` undoes it. */
+/* Moves the output of an input file, if any, to its final path; `back` undoes it. */
 static cog_status move_file(const struct kept_files *files, uint32_t file, bool back,
                             cog_error *error) {
     char *from = NULL, *to = NULL;
@@ -391,7 +393,8 @@ static cog_status commit_folder(struct kept_files *files, cog_error *error) {
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* Next to a folder that is new; inside one that exists, which may be a file system of its own. */
+/* Creates the temporary folder: next to a new folder, but inside an existing one, which may be its
+ * own file system. */
 static cog_status create_folder(struct kept_files *files, cog_error *error) {
     char *inside = NULL;
     files->folder_exists = is_folder(files->folder);

@@ -1,27 +1,27 @@
-/* Where the records that dedup keeps are written: one file for all inputs, or a folder with one
- * file per input file, of the same relative name, format and compression. In go records in input
- * order, with the header row of a table or the opening of a dump before them. The result appears
- * whole: a file and a new folder by one rename, files in a folder that exists by one rename each
- * once all of them are written; after a failure none of them is there. */
+/* Writes the records that dedup keeps: to one file for all inputs, or to a folder with one file per
+ * input file, with the same relative name, format and compression. In: records in input order,
+ * preceded by the header row of a table or the opening of a dump. The result appears only when
+ * complete: a file or new folder by one rename; in an existing folder, each file by a rename once
+ * all are written. After a failure there are no output files. */
 #pragma once
 
 #include "jobs/dedup/record_marks.h"
 
 struct kept_files;
 
-/* Refuses, before any work, inputs whose records cannot be written to `path`: several formats for
- * one file, files whose names below a folder are the same or taken, standard input for a folder. */
+/* Rejects, before any work, inputs whose records cannot be written to `path`: several formats for
+ * one file, names below a folder that collide or exist, standard input for a folder. */
 cog_status kept_files_check(const struct reader *reader, const char *path, cog_error *error);
 
-/* The reader has read its inputs once; it is borrowed until kept_files_close, as are the marks that
- * records will have, which may be NULL. */
+/* The reader must have read its inputs once. It is borrowed until kept_files_close, like the marks
+ * that records will get, which may be NULL. */
 cog_status kept_files_open(const struct reader *reader, const char *path,
                            const struct record_marks *marks, struct kept_files **files,
                            cog_error *error);
-/* Appends records that follow each other in input file number `file`; at_beginning: the first of
- * them is the first of the file, where a byte order mark may stand. */
+/* Appends consecutive records of input file number `file`. at_beginning: the first one is at the
+ * beginning of the file, where a byte order mark is possible. */
 cog_status kept_files_write(struct kept_files *files, uint32_t file, struct bytes_view records,
                             bool at_beginning, cog_error *error);
 cog_status kept_files_commit(struct kept_files *files, cog_error *error);
-/* Without a commit nothing stays. Accepts NULL. */
+/* Without a commit, removes everything. Accepts NULL. */
 void kept_files_close(struct kept_files *files);

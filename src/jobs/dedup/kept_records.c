@@ -9,11 +9,11 @@ struct keeping {
     struct ingest *ingest;
     const uint8_t *is_kept;
     size_t record_count;
-    const struct record_marks *marks; /* NULL: records stay as they are */
+    const struct record_marks *marks; /* NULL: records are copied unchanged */
     struct kept_files *files;
 };
 
-/* The kept records of a batch: runs of neighbours, which point into the batch. */
+/* The kept records of a batch: runs of adjacent records, which point into the batch. */
 struct kept_batch {
     struct run {
         struct bytes_view bytes;
@@ -44,7 +44,7 @@ static cog_status add_record(struct kept_batch *batch, const struct document *do
     return COG_OK;
 }
 
-/* A run for each record, which is found by its size: the buffer may move while it grows. */
+/* Adds a run per record. Runs store only sizes, as the buffer may move while it grows. */
 static cog_status add_marked(const struct keeping *keeping, struct kept_batch *batch,
                              const struct ingested *item, cog_error *error) {
     const struct document *document = item->document;

@@ -15,8 +15,8 @@ struct record_marks {
     const struct reader *reader;
     const char *field;
     struct buffer name; /* the field as a JSON string */
-    uint32_t *rows;     /* of a record, or NONE */
-    uint32_t *clusters; /* of a row, or NONE */
+    uint32_t *rows;     /* by record, or NONE */
+    uint32_t *clusters; /* by row, or NONE */
     size_t record_count;
 };
 
@@ -26,8 +26,8 @@ static bool is_table(enum input_format format) {
     return format == INPUT_CSV || format == INPUT_TSV;
 }
 
-/* Without quotes, a delimiter inside a mark can be written as an escape of JSON, but only where it
- * is part of a string. */
+/* Without quotes, a delimiter inside a mark can be written as a JSON escape, but only within a
+ * string. */
 static cog_status check_table(const struct input_file *file, const char *field, cog_error *error) {
     const char delimiter = file->form.delimiter;
     const bool is_structure = isalnum((unsigned char)delimiter) || strchr("{}:,._-\\ ", delimiter);
@@ -46,7 +46,7 @@ static cog_status check_table(const struct input_file *file, const char *field, 
     return COG_OK;
 }
 
-/* Appends text as the last field of a row: in quotes, or with delimiters as escapes of JSON. */
+/* Appends text as the last field of a row, in quotes or with delimiters as JSON escapes. */
 static bool append_field(struct buffer *row, struct csv_form form, struct bytes_view text,
                          bool needs_quotes) {
     bool fits = buffer_append(row, &form.delimiter, 1);
@@ -72,7 +72,7 @@ static bool needs_quotes(struct bytes_view text, struct csv_form form) {
     return text.size == 0;
 }
 
-/* A row with one more field, in front of its line end. */
+/* Appends a row with one more field, inserted before its line end. */
 static cog_status append_row(struct csv_form form, struct bytes_view row, struct bytes_view field,
                              struct buffer *bytes, cog_error *error) {
     const size_t front = without_line_end(row).size;
@@ -175,7 +175,7 @@ void record_marks_free(struct record_marks *marks) {
     free(marks);
 }
 
-/* The mark of a row: an object of JSON. */
+/* Appends the mark of a row, a JSON object. */
 static cog_status append_mark(const struct record_marks *marks, uint32_t row, struct buffer *bytes,
                               cog_error *error) {
     const struct duplicates *duplicates = marks->duplicates;
@@ -199,8 +199,8 @@ static cog_status append_mark(const struct record_marks *marks, uint32_t row, st
     return fits ? COG_OK : error_memory(error, bytes->size, "marks");
 }
 
-/* Whether the record has the field's name in front of a colon: in the object itself, or in an
- * object or string inside it, which nobody looks at closer. */
+/* Whether the record contains the field's name before a colon: in the object itself, or in a nested
+ * object or string, which is not distinguished. */
 static bool has_field(const struct record_marks *marks, struct bytes_view raw) {
     const char *at = raw.data, *end = raw.data + raw.size;
     while ((at = memmem(at, (size_t)(end - at), marks->name.data, marks->name.size))) {
@@ -214,7 +214,7 @@ static bool has_field(const struct record_marks *marks, struct bytes_view raw) {
     return false;
 }
 
-/* In front of the brace that ends the record. */
+/* Inserts the mark before the closing brace of the record. */
 static cog_status mark_json(const struct record_marks *marks, uint64_t record,
                             struct bytes_view raw, struct buffer *bytes, cog_error *error) {
     const char *brace = memrchr(raw.data, '}', raw.size);

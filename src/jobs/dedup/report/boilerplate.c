@@ -9,7 +9,7 @@
 
 static const char stage[] = "naming boilerplate";
 
-/* The n-grams by their members. */
+/* The n-grams, by member. */
 struct known_member {
     uint64_t member;
     size_t ngram;
@@ -21,13 +21,13 @@ struct record_text {
 
 struct reading {
     struct ingest *ingest;
-    uint64_t *records; /* rising */
+    uint64_t *records; /* ascending */
     struct record_text *texts;
     size_t record_count;
-    struct known_member *known; /* by rising members, then n-grams */
+    struct known_member *known; /* by ascending member, then n-gram */
     size_t known_count;
     struct boilerplate *boilerplate;
-    struct term_list terms; /* of the record that was analysed last */
+    struct term_list terms; /* of the record analysed last */
     const struct record_text *analysed;
 };
 
@@ -37,7 +37,7 @@ void boilerplate_free(struct boilerplate *boilerplate) {
     *boilerplate = (struct boilerplate){0};
 }
 
-/* A part of the texts; of no size if there are none. */
+/* A part of the texts; empty if there are none. */
 static struct bytes_view part_of(const struct boilerplate *boilerplate, size_t begin, size_t size) {
     return size ? view_of(boilerplate->texts.data + begin, size) : view_of("", 0);
 }
@@ -90,7 +90,7 @@ static struct record_text *find_text(const struct reading *reading, uint64_t rec
     return found ? &reading->texts[found - reading->records] : NULL;
 }
 
-/* Every record has a place of its own, so that threads need no lock. */
+/* Each record has its own entry, so threads need no lock. */
 static cog_status take_texts(void *context, unsigned worker, void *batch, cog_error *error) {
     struct reading *reading = context;
     for (;;) {
@@ -110,7 +110,7 @@ static cog_status settle(void *context, void *batch, cog_error *error) {
     return ingest_settle(((struct reading *)context)->ingest, batch, error);
 }
 
-/* The report is left alone: the pass does not see all records. */
+/* Adds nothing to the report, as the pass does not see all records. */
 static cog_status read_texts(struct reading *reading, cog_documents *documents,
                              const struct job *job, cog_error *error) {
     cog_status status =
@@ -126,7 +126,7 @@ static cog_status read_texts(struct reading *reading, cog_documents *documents,
 /* ---- Passages -------------------------------------------------------------------------------- */
 
 /* Terms of a record: [first, end) are of one kind, [run_from, run_to) is the run of given n-grams
- * around `at`, and [from, to) will be shown. */
+ * around `at`, and [from, to) is shown. */
 struct window {
     const struct term_list *list;
     struct bytes_view text;
@@ -135,7 +135,7 @@ struct window {
     size_t from, to;
 };
 
-/* The first of the given n-grams that is this term; NULL if there is none. */
+/* The first given n-gram with this term; NULL if none. */
 static const struct known_member *find_known(const struct reading *reading, uint64_t hash) {
     const uint64_t member = member_of_hash(hash);
     size_t low;
@@ -170,7 +170,7 @@ static bool is_white(char byte) {
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* Whether terms [from, to) make a passage of at most PASSAGE_CHARACTERS. */
+/* Whether terms [from, to) fit into a passage of at most PASSAGE_CHARACTERS. */
 static bool fits(const struct window *window, size_t from, size_t to) {
     const size_t begin = window->list->places[from].begin, end = window->list->places[to - 1].end;
     const char *text = window->text.data;
@@ -184,7 +184,7 @@ static bool fits(const struct window *window, size_t from, size_t to) {
     return true;
 }
 
-/* Extends what is shown, on both sides in turns, within terms [least, most). */
+/* Extends the part shown, alternately on both sides, within terms [least, most). */
 static void extend(struct window *window, size_t least, size_t most) {
     bool before = true, behind = true;
     while (before || behind) {
@@ -206,7 +206,7 @@ static bool append_line(struct buffer *line, struct bytes_view text, size_t begi
     return appended;
 }
 
-/* An n-gram that is longer than a passage is cut. */
+/* Truncates an n-gram that is longer than a passage. */
 static size_t cut_end(const struct window *window, size_t begin, size_t end) {
     enum { MOST_BYTES = 4 * PASSAGE_CHARACTERS };
     return end - begin <= MOST_BYTES
@@ -233,7 +233,7 @@ static cog_status write_passage(const struct window *window, struct buffer *text
     return appended ? COG_OK : error_memory(error, texts->size, "passages");
 }
 
-/* All n-grams of the run that have no passage yet share this one. */
+/* Assigns the passage to all n-grams of the run that have none yet. */
 static void share_passage(const struct reading *reading, const struct window *window,
                           size_t ngram) {
     struct passage *passages = reading->boilerplate->passages;
@@ -246,7 +246,7 @@ static void share_passage(const struct reading *reading, const struct window *wi
     }
 }
 
-/* Analyses the record unless it was the last one. */
+/* Analyses the record, unless it was analysed last. */
 static cog_status analyse(struct reading *reading, const struct record_text *record,
                           struct analyzer *analyzer, cog_error *error) {
     if (record == reading->analysed)

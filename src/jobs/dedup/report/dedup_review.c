@@ -145,8 +145,8 @@ static enum duplicate_reason reason_of(const struct duplicate_rows *rows, uint32
                                                         : REASON_VERDICT;
 }
 
-/* Takes what verdicts changed back into the result. Documents that go for a reference collection
- * are not compared with each other, so verdicts can only bring them back. */
+/* Copies changes made by verdicts back into the result. Documents removed for a reference
+ * collection are not compared with each other, so verdicts can only restore them. */
 static void take_back(const struct duplicate_rows *rows, struct duplicates *duplicates) {
     for (uint32_t row = 0; row < rows->count; row++) {
         const struct duplicate_row *item = &rows->rows[row];

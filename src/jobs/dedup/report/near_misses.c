@@ -6,11 +6,11 @@
 #include "base/memory.h"
 
 enum {
-    CANDIDATES_MOST = 256, /* of a row */
+    CANDIDATES_MOST = 256, /* per row */
     CANDIDATE_COST = 50,   /* of verifying a candidate, in postings */
-    NEAR_MISS_COST = 3,    /* times as much, if it is near: sketches do not tell it apart */
+    NEAR_MISS_COST = 3,    /* factor for near candidates, which sketches do not rule out */
     ROW_COST_MOST = 2 * CANDIDATES_MOST * CANDIDATE_COST * NEAR_MISS_COST,
-    TRIED_ROWS = 256, /* whose cost is measured, with some of the rows that stay */
+    TRIED_ROWS = 256, /* rows whose cost is measured, with a sample of the kept rows */
     TRIED_KEPT = 1 << 14,
     SEED = 1,
 };
@@ -26,7 +26,7 @@ void near_found_free(struct near_found *found) {
     *found = (struct near_found){0};
 }
 
-/* The rows of a join: every step-th one that stays, and behind them rows asked[at[i]]. */
+/* The rows of a join: every step-th kept row, followed by rows asked[at[i]]. */
 struct near_order {
     uint32_t *rows;
     size_t kept, count;
@@ -59,7 +59,7 @@ static cog_status join(const struct near_search *search, const struct near_order
     return set_join_run(search->file, order->rows, order->count, &options, job, result, error);
 }
 
-/* Puts `count` of the positions, drawn at random, in front. */
+/* Moves `count` random positions to the front. */
 static void draw(const struct near_search *search, struct near_found *found, size_t count) {
     for (uint32_t i = 0; i < search->asked_count; i++)
         found->at[i] = i;
@@ -72,7 +72,7 @@ static void draw(const struct near_search *search, struct near_found *found, siz
     }
 }
 
-/* How many rows the budget allows, from what some of them cost. */
+/* Estimates how many rows the budget allows, from the cost of a sample. */
 static cog_status count_affordable(const struct near_search *search, const struct near_found *tried,
                                    struct job *job, size_t *count, cog_error *error) {
     const size_t step = search->kept_count / TRIED_KEPT + 1;
@@ -124,6 +124,6 @@ cog_status near_search_run(const struct near_search *search, struct job *job,
         TRY(count_affordable(search, found, job, &count, error));
     }
     draw(search, found, count);
-    qsort(found->at, found->count, sizeof *found->at, by_number); /* as they stand in the file */
+    qsort(found->at, found->count, sizeof *found->at, by_number); /* in file order */
     return find(search, job, found, error);
 }

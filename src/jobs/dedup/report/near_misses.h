@@ -1,10 +1,10 @@
-/* The nearest kept document of each document, below the threshold too: for the report.
+/* The nearest kept document of each document, also below the threshold, for the report.
  *
- * In: a file of sets, the rows that stay, and the rows that are asked about. Out: for each row
- * asked about the most similar other row that stays, from a floor on. Near misses can be many where
- * matches are few (pages of one template, no two of them near enough), so the search has a budget
- * of comparisons: a small sample tells what a row costs, and if all rows together cost more, only
- * as many as fit are looked at, drawn at random and always the same ones. */
+ * In: a file of sets, the kept rows, and the rows to search for. Out: for each of these rows the
+ * most similar other kept row, from a floor on. There can be many near misses but few matches
+ * (pages of one template that are never near enough), so the search has a budget of comparisons. A
+ * small sample shows the cost per row; if all rows together cost more than the budget, a random
+ * subset, always the same, is searched. */
 #pragma once
 
 #include "join/sets/set_join.h"
@@ -13,20 +13,20 @@ struct near_search {
     const struct set_file *file;
     struct set_measure measure;
     double floor;          /* below the threshold of the measure */
-    const uint32_t *kept;  /* rows that stay */
-    const uint32_t *asked; /* rows; they may be among those that stay */
+    const uint32_t *kept;  /* kept rows */
+    const uint32_t *asked; /* rows; may include kept ones */
     size_t kept_count, asked_count;
-    uint64_t budget;                /* as near_search_cost counts */
+    uint64_t budget;                /* in the unit of near_search_cost */
     uint64_t memory_bytes;          /* 0: no limit */
     const char *beside;             /* as in set_join_options */
-    const struct join_folder *work; /* the same */
+    const struct join_folder *work; /* as in set_join_options */
 };
 
-/* What a join has cost: postings that were read, and more for each candidate that was verified. */
+/* The cost of a join: postings read, plus more for each candidate verified. */
 uint64_t near_search_cost(const struct set_join_result *result);
 
-/* Zero-initialise; near_found_free releases. Of a row asked[at[i]]: the row that is nearest to it,
- * UINT32_MAX if none reaches the floor, and its similarity. */
+/* Zero-initialise; near_found_free releases. For row asked[at[i]]: the nearest row, UINT32_MAX if
+ * none reaches the floor, and its similarity. */
 struct near_found {
     uint32_t *at, *nearest;
     float *similarity;

@@ -6,31 +6,31 @@
 #include "jobs/dedup/report/report_texts.h"
 
 enum {
-    LISTED_BYTES = 64 << 20,  /* of ids and numbers of all listed documents */
-    DOCUMENT_BYTES = 24,      /* that a listed document takes in addition to its id */
-    CLUSTER_DOCUMENTS = 2000, /* that are listed of one cluster */
+    LISTED_BYTES = 64 << 20,  /* of the ids and numbers of all listed documents */
+    DOCUMENT_BYTES = 24,      /* per listed document, in addition to its id */
+    CLUSTER_DOCUMENTS = 2000, /* listed per cluster */
     BELOW_PAIRS = 500,
     SAMPLE_NEAR = 250,
     SAMPLE_IDENTICAL = 50,
     REFERENCE_PAIRS = 20000,
-    REFERENCE_TEXTS = 200, /* pairs of a kind that have the text of the reference */
-    TEXT_BYTES = 12 << 20, /* of all texts */
-    TEXT_OVERHEAD = 64,    /* bytes that a text takes in addition, about */
-    FIRST_PAIRS = 100,     /* pairs of each kind that have their texts before anything else */
+    REFERENCE_TEXTS = 200, /* pairs of a kind for which the reference's text is included */
+    TEXT_BYTES = 12 << 20, /* total of the texts */
+    TEXT_OVERHEAD = 64,    /* approximate additional bytes per text */
+    FIRST_PAIRS = 100,     /* pairs of each kind whose texts are included first */
     LARGEST_CLUSTERS = 50, /* the same for clusters, with LARGEST_DOCUMENTS of each */
     LARGEST_DOCUMENTS = 10,
     SAMPLE_SEED = 1,
 };
 
-/* Scratch while a choice is made. */
+/* Scratch data for making a choice. */
 struct choosing {
     const struct duplicate_rows *rows;
     struct report_choice *choice;
-    size_t *starts;            /* of a cluster in members, and the end */
-    uint32_t *members;         /* rows, cluster by cluster */
+    size_t *starts;            /* by cluster: its beginning in members; and the end */
+    uint32_t *members;         /* rows, grouped by cluster */
     uint32_t *position_of_row; /* in documents, or NO_ROW */
     struct listed_cluster *clusters;
-    size_t text_bytes; /* used up */
+    size_t text_bytes; /* used so far */
     struct buffer id;
 };
 
@@ -38,7 +38,7 @@ static const struct duplicate_row *row_at(const struct choosing *choosing, uint3
     return &choosing->rows->rows[row];
 }
 
-/* Lists the row unless it is listed already. */
+/* Lists the row unless it is already listed. */
 static cog_status list_row(struct choosing *choosing, uint32_t row, uint32_t *position,
                            cog_error *error) {
     struct report_choice *choice = choosing->choice;
@@ -99,7 +99,7 @@ static int by_worst(const void *a, const void *b) {
     return (p->first > q->first) - (p->first < q->first);
 }
 
-/* `first` is the number of the cluster until it is listed. */
+/* `first` is the cluster's number until the cluster is listed. */
 static cog_status order_members(struct choosing *choosing, cog_error *error) {
     size_t count = choosing->rows->cluster_count;
     TAKE(choosing->clusters, count, "clusters", error);
@@ -121,7 +121,7 @@ static cog_status order_members(struct choosing *choosing, cog_error *error) {
     return COG_OK;
 }
 
-/* Bytes that a cluster takes in the page. */
+/* The size of a cluster in the page. */
 static cog_status bytes_of_cluster(struct choosing *choosing, const struct listed_cluster *cluster,
                                    size_t *bytes, cog_error *error) {
     const uint32_t *members = choosing->members + choosing->starts[cluster->first];
@@ -134,7 +134,7 @@ static cog_status bytes_of_cluster(struct choosing *choosing, const struct liste
     return COG_OK;
 }
 
-/* Counts in *count, from its value on, the clusters that fit into the budget. */
+/* Increases *count to the number of clusters that fit into the budget. */
 static cog_status count_within(struct choosing *choosing, size_t budget_bytes, size_t *count,
                                cog_error *error) {
     size_t bytes = 0, one = 0;
@@ -146,7 +146,8 @@ static cog_status count_within(struct choosing *choosing, size_t budget_bytes, s
     return COG_OK;
 }
 
-/* All clusters; if they are too many, the largest, and of the others those with the worst pairs. */
+/* Chooses all clusters; if there are too many, the largest, and among the others those with the
+ * worst pairs. */
 static cog_status choose_clusters(struct choosing *choosing, size_t *chosen, cog_error *error) {
     struct listed_cluster *clusters = choosing->clusters;
     const size_t count = choosing->rows->cluster_count;
@@ -201,7 +202,7 @@ static int by_rising_similarity(const void *a, const void *b) {
     return by_falling_similarity(b, a);
 }
 
-/* Rows become positions. */
+/* Converts rows to positions. */
 static cog_status list_pairs(struct choosing *choosing, struct report_pairs *pairs,
                              cog_error *error) {
     for (size_t i = 0; i < pairs->count; i++) {
@@ -212,7 +213,7 @@ static cog_status list_pairs(struct choosing *choosing, struct report_pairs *pai
     return COG_OK;
 }
 
-/* Two rows that are nearest to each other are one pair, of which the later row is b. */
+/* Two rows that are each other's nearest are one pair; b is the later row. */
 static bool is_below(const struct choosing *choosing, uint32_t row) {
     const struct duplicate_row *item = row_at(choosing, row);
     uint32_t nearest = item->nearest_row;
@@ -240,7 +241,7 @@ static cog_status choose_below(struct choosing *choosing, cog_error *error) {
     return list_pairs(choosing, below, error);
 }
 
-/* Every removal is drawn with the same probability (a reservoir of `most`). */
+/* Every removal is drawn with the same probability (reservoir sampling of `most`). */
 static cog_status draw_removals(struct choosing *choosing, bool identical, size_t most,
                                 cog_error *error) {
     struct report_pairs *sample = &choosing->choice->sample;
@@ -258,7 +259,8 @@ static cog_status draw_removals(struct choosing *choosing, bool identical, size_
             TRY(add_pair(sample, item->kept_row, row, item->similarity, error));
     }
     sample->found += seen;
-    for (size_t left = sample->count - first; left > 1; left--) { /* not in the order of rows */
+    for (size_t left = sample->count - first; left > 1;
+         left--) { /* shuffle, so that they are not in row order */
         struct report_pair *drawn = &sample->pairs[first + random_below(&random, left)];
         struct report_pair *last = &sample->pairs[first + left - 1], swapped = *drawn;
         *drawn = *last;
@@ -314,7 +316,7 @@ static void want_cluster(struct choosing *choosing, const struct listed_cluster 
         want_text(choosing, cluster->first + i);
 }
 
-/* A survivor and the member that is least similar to it. */
+/* Includes the texts of survivors and the members least similar to them. */
 static cog_status want_worst(struct choosing *choosing, cog_error *error) {
     const struct report_choice *choice = choosing->choice;
     struct listed_cluster *sorted;
@@ -352,7 +354,8 @@ static cog_status want_reference_texts(struct report_choice *choice, cog_error *
     return COG_OK;
 }
 
-/* First what people look at first, then the rest while there is room: small results have all. */
+/* Includes the texts that people look at first, then others while there is room; small results have
+ * all. */
 static cog_status choose_texts(struct choosing *choosing, cog_error *error) {
     struct report_choice *choice = choosing->choice;
     const struct report_pairs *kinds[] = {&choice->below, &choice->sample, &choice->references};

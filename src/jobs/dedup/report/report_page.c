@@ -10,14 +10,14 @@
 #include "jobs/dedup/report/report_texts.h"
 
 enum {
-    MILLION = 1000000, /* similarities are whole millionths in the page */
-    BINS = 1000,       /* of similarity 0 to 1 */
+    MILLION = 1000000, /* similarities in the page are integers, in millionths */
+    BINS = 1000,       /* between similarities 0 and 1 */
     FLUSH_BYTES = 1 << 20,
     INPUT_NAMES = 5,
     BOILERPLATE_MOST = 50,
 };
 
-/* The JSON under way. A failure stays, and nothing is written after it. */
+/* The JSON being written. After a failure nothing more is written. */
 struct page {
     struct output *output;
     struct buffer json, id;
@@ -27,7 +27,7 @@ struct page {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* '<' appears only in strings; escaped, it can neither end the element nor begin a comment. */
+/* '<' appears only in strings. Escaped, it can neither end the element nor start a comment. */
 static void page_flush(struct page *page) {
     const char *at = page->json.data, *end = at + page->json.size;
     while (page->status == COG_OK && at < end) {
@@ -56,7 +56,7 @@ static void put_string(struct page *page, struct bytes_view text) {
     page_check(page, json_append_string(&page->json, text));
 }
 
-/* The id of a row, of the input or of the reference collection. */
+/* Writes the id of a row of the input or of the reference collection. */
 static void put_row_id(struct page *page, const struct duplicate_rows *rows,
                        append_row_id *append_id, uint32_t row) {
     buffer_reset(&page->id);
@@ -76,7 +76,7 @@ static uint64_t millionths(double similarity) {
     return similarity <= 0 ? 0 : (uint64_t)(similarity * MILLION + 0.5);
 }
 
-/* An array whose i-th element `put` writes. */
+/* Writes an array; `put` writes its i-th element. */
 static void put_array(struct page *page, const char *name, size_t count, const void *context,
                       void (*put)(struct page *page, const void *context, size_t i)) {
     page_check(page, buffer_printf(&page->json, "\"%s\":[", name));
@@ -92,12 +92,12 @@ static void put_array(struct page *page, const char *name, size_t count, const v
 
 struct totals {
     uint64_t kept, kept_known, identical, near, referred, removed_bytes, bytes;
-    uint64_t key; /* tells results apart */
+    uint64_t key; /* identifies the result */
     uint64_t removed_bins[BINS + 1], kept_bins[BINS + 1], goes_bins[BINS + 1];
 };
 
 static size_t bin_of(float similarity) {
-    double at = (double)similarity * BINS + 1e-3; /* 0.7f is a little less than 0.7 */
+    double at = (double)similarity * BINS + 1e-3; /* 0.7f is slightly less than 0.7 */
     return at <= 0 ? 0 : at >= BINS ? BINS : (size_t)at;
 }
 
@@ -112,13 +112,13 @@ static void count_kept(const struct duplicate_rows *rows, uint32_t row, struct t
     totals->kept_bins[bin]++;
     if (nearest == NO_ROW)
         return;
-    /* Of two that are nearest to each other only one would go. */
+    /* Of two documents that are each other's nearest, only one would be removed. */
     if (duplicate_rows_have_reference(rows) || row > nearest ||
         rows->rows[nearest].nearest_row != row)
         totals->goes_bins[bin]++;
 }
 
-/* If the nearest rows of a sample are known, it stands for all rows that are kept. */
+/* If the nearest rows of only a sample are known, scales the counts to all kept rows. */
 static void scale_up(struct totals *totals) {
     for (size_t bin = 0; bin <= BINS && totals->kept_known < totals->kept; bin++) {
         const double scale =
@@ -233,7 +233,7 @@ static void put_listed(struct page *page, const void *context, size_t i) {
     put_number(page, ((const struct listing *)context)->choice->clusters[i].listed);
 }
 
-/* How many of the listed documents are identical to the survivor: they are the last. */
+/* The number of listed documents identical to the survivor; they are last. */
 static void put_identical(struct page *page, const void *context, size_t i) {
     const struct listing *listing = context;
     const struct listed_cluster *cluster = &listing->choice->clusters[i];
@@ -327,8 +327,8 @@ static void put_boilerplate(struct page *page, const void *context, size_t i) {
     page_check(page, buffer_printf(&page->json, ",%llu]", (unsigned long long)item->documents));
 }
 
-/* [number, bytes of the whole text, text] of the texts that the page has: the number is a position,
- * or a row if `numbers` has those. */
+/* Writes [number, size of the whole text, text] for the texts in the page. The number is a
+ * position, or a row if `numbers` has rows. */
 static void put_texts(struct page *page, const char *name, const struct report_texts *texts,
                       size_t count, const uint32_t *numbers) {
     const char *before = "[";
@@ -402,7 +402,7 @@ static cog_status read_reference_texts(const struct duplicate_rows *rows,
     struct wanted_text *wanted;
     const size_t count = choice->reference_count;
     TAKE(wanted, count, "the texts of the report", error);
-    for (uint32_t i = 0; i < count; i++) /* records rise as rows do */
+    for (uint32_t i = 0; i < count; i++) /* records ascend with rows */
         wanted[i] = (struct wanted_text){
             rows->reference_record(rows->id_context, choice->reference_rows[i]), i};
     cog_status status =

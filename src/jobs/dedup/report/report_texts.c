@@ -26,7 +26,7 @@ static int by_record(const void *a, const void *b) {
     return (p->record > q->record) - (p->record < q->record);
 }
 
-/* The front of a text that has no more than REPORT_TEXT_BYTES, in whole characters. */
+/* The size of the text, cut to at most REPORT_TEXT_BYTES at a character boundary. */
 static size_t cut_size(struct bytes_view text) {
     size_t size = text.size;
     if (size > REPORT_TEXT_BYTES)

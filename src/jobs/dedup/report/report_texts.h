@@ -1,13 +1,13 @@
-/* The texts that the report of dedup shows: one more pass over the input, which keeps the texts of
- * chosen documents, cut after REPORT_TEXT_BYTES. Memory: these texts. */
+/* Reads the texts shown in the report of dedup, in one more pass over the input. Texts are cut
+ * after REPORT_TEXT_BYTES. Memory: these texts. */
 #pragma once
 
 #include "collection/ingest.h"
 
-/* Bytes of a text that the page shows at most. */
+/* Maximum size of a text in the page. */
 enum { REPORT_TEXT_BYTES = 24 << 10 };
 
-/* A document whose text is wanted: its record, and where the text goes. */
+/* A document whose text is shown: its record, and the position of the text in the result. */
 struct wanted_text {
     uint64_t record;
     uint32_t position;
@@ -22,9 +22,9 @@ struct report_texts {
     struct buffer bytes;
 };
 
-/* Reads the texts of records that rise, into `count` positions. Zero-initialise the texts;
- * report_texts_free releases. Documents that come through a pipe must have been kept
- * (ingest_keep_pipes). */
+/* Reads the texts of records, given in ascending order, into `count` positions. Zero-initialise the
+ * texts; report_texts_free releases. For documents from a pipe, call ingest_keep_pipes before the
+ * first pass. */
 cog_status report_texts_read(cog_documents *documents, const struct wanted_text *wanted,
                              size_t wanted_count, size_t count, const cog_run_options *run,
                              cog_report *report, struct report_texts *texts, cog_error *error);

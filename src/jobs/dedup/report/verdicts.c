@@ -13,16 +13,16 @@
 
 enum verdict_kind { VERDICT_KEEP, VERDICT_DIFFERENT, VERDICT_DUPLICATE };
 
-/* A document that a verdict names. The id is a range of verdicts.ids. */
+/* A document named by a verdict. The id is a range of verdicts.ids. */
 struct named_document {
     size_t id_at, id_size;
-    uint32_t given_row; /* as the verdict says, or NO_ROW */
+    uint32_t given_row; /* as given in the verdict, or NO_ROW */
 };
 
 struct verdict {
     enum verdict_kind kind;
     uint64_t line;
-    struct named_document documents[2]; /* keep has one */
+    struct named_document documents[2]; /* keep uses one */
 };
 
 struct verdicts {
@@ -51,11 +51,11 @@ static size_t document_count(const struct verdict *verdict) {
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* The line that is read, and what reading it needs. */
+/* The current line, and what is needed to read it. */
 struct verdict_line {
     const char *path;
     uint64_t number;
-    struct buffer text; /* with padding behind it */
+    struct buffer text; /* followed by padding */
     size_t size;
     struct json_parser *parser;
 };
@@ -201,19 +201,19 @@ cog_status verdicts_read(const char *path, struct verdicts **result, cog_error *
 
 /* ---- Applying -------------------------------------------------------------------------------- */
 
-/* Groups are clusters in the making. A row is in the group group_of[row], or alone (NO_ROW) until a
- * verdict is about it; a group that became part of another points to it. */
+/* Groups are the clusters being built. A row is in group group_of[row], or NO_ROW if it is alone
+ * and in no verdict yet. A group merged into another points to it. */
 struct row_group {
-    uint32_t part_of; /* itself if it is part of none */
+    uint32_t part_of; /* itself if not merged */
     uint32_t survivor;
 };
 
-/* Which rows have an id that a verdict names: an open table. */
+/* The rows with an id that a verdict names: an open-addressing table. */
 struct named_id {
     struct bytes_view id; /* data NULL: free */
-    uint32_t first_row;   /* NO_ROW: no document has it */
-    uint32_t count;       /* documents that have it */
-    uint32_t *rows;       /* all of them, if there are several */
+    uint32_t first_row;   /* NO_ROW: no document has the id */
+    uint32_t count;       /* number of documents with the id */
+    uint32_t *rows;       /* all of them, if more than one */
     size_t row_capacity;
 };
 
@@ -227,10 +227,10 @@ struct applying {
     uint32_t *group_of;
     struct row_group *groups;
     size_t group_count, group_capacity;
-    uint32_t *stays_by; /* a row: 1 + the verdict that says it stays, or 0 */
+    uint32_t *stays_by; /* by row: 1 + the verdict that keeps it, or 0 */
     struct named_id *ids;
     size_t id_slots;
-    uint8_t *overruled; /* a verdict: a later one is about the same two documents */
+    uint8_t *overruled; /* by verdict: a later one is about the same two documents */
     size_t notices[NOTICE_KINDS];
 };
 
@@ -290,7 +290,7 @@ static cog_status find_rows(struct applying *applying, cog_error *error) {
     return status;
 }
 
-/* The row that a verdict names; NO_ROW, with a notice, if there is none. */
+/* The row named by a verdict; NO_ROW, with a notice, if there is none. */
 static uint32_t row_of(struct applying *applying, const struct verdict *verdict, size_t which) {
     const struct verdicts *verdicts = applying->verdicts;
     const struct named_document *document = &verdict->documents[which];
@@ -328,7 +328,7 @@ static uint32_t group_root(struct applying *applying, uint32_t group) {
     return group;
 }
 
-/* A new group of this row alone. */
+/* Puts this row alone into a new group. */
 static cog_status leave_group(struct applying *applying, uint32_t row, cog_error *error) {
     GROW(applying->groups, applying->group_capacity, applying->group_count + 1, "clusters", error);
     uint32_t group = (uint32_t)applying->group_count++;
@@ -373,7 +373,7 @@ static void stays(struct applying *applying, const struct verdict *verdict, uint
     item->identical = true;
 }
 
-/* The row is removed now; says so if a verdict kept it. */
+/* The row is now removed; adds a notice if a verdict kept it. */
 static void goes(struct applying *applying, const struct verdict *verdict, uint32_t row) {
     uint32_t by = applying->stays_by[row];
     applying->stays_by[row] = 0;
@@ -439,7 +439,7 @@ static cog_status apply(struct applying *applying, const struct verdict *verdict
     return COG_OK;
 }
 
-/* The key of the two documents in either order. */
+/* A key of the two documents in either order. */
 static uint64_t pair_key(const struct verdicts *verdicts, const struct verdict *verdict) {
     uint64_t keys[2];
     for (size_t i = 0; i < 2; i++) {
@@ -454,7 +454,7 @@ static cog_status overrule(struct applying *applying, cog_error *error) {
     const struct verdicts *verdicts = applying->verdicts;
     struct {
         uint64_t key;
-        uint32_t verdict; /* 1 + its number; 0: free */
+        uint32_t verdict; /* 1 + its index; 0: free */
     } *slots = NULL;
     size_t slot_count = hash_slots(verdicts->count, 16), at;
     TAKE_ZEROED(applying->overruled, verdicts->count, "verdicts", error);
@@ -484,7 +484,7 @@ static cog_status overrule(struct applying *applying, cog_error *error) {
 
 /* ---- The result ---- */
 
-/* A row that was removed and stays now, or the other way round, and what it is similar to. */
+/* Updates a row that was removed and is now kept or vice versa, and its similarity. */
 static cog_status settle_row(struct applying *applying, uint32_t number,
                              duplicate_similarity *similarity, void *context, cog_error *error) {
     struct duplicate_row *row = &applying->rows->rows[number];
