@@ -15,7 +15,7 @@ static int by_falling_probability(const void *x, const void *y) {
     return ORDER(b, a);
 }
 
-/* Links that stand next to each other in the order of their probabilities. */
+/* Consecutive links in the order of their probabilities. */
 struct link_run {
     double stated;            /* the sum of their probabilities */
     struct share_tally right; /* one trial per link */
@@ -28,8 +28,7 @@ static void add_link(struct link_run *run, const struct judged_link *link) {
 
 /* ---- Pictures -------------------------------------------------------------------------------- */
 
-/* A square of SIDE by SIDE, with room for labels around it: 0 to 1 from left to right, `least` to 1
- * from bottom to top. */
+/* A square of SIDE by SIDE, with room for labels: x from 0 to 1, y from `least` to 1. */
 enum { SIDE = 400, LEFT = 60, TOP = 20, STEPS = 5 };
 
 static double svg_x(double x) {
@@ -71,7 +70,7 @@ static bool append_stroke(struct buffer *text, double x0, double y0, double x1, 
 
 /* ---- Calibration ----------------------------------------------------------------------------- */
 
-/* Bins begin at these probabilities; they are narrow where links are kept. */
+/* The lower limits of the bins; they are narrow in the range of kept links. */
 static const double bin_starts[] = {0,   0.1, 0.2, 0.3,  0.4,  0.5, 0.6,
                                     0.7, 0.8, 0.9, 0.95, 0.98, 0.99};
 enum { BINS = sizeof bin_starts / sizeof *bin_starts };
@@ -113,8 +112,8 @@ static bool append_calibration(const struct link_gold *gold, bool svg, struct bu
 
 /* ---- Precision and recall -------------------------------------------------------------------- */
 
-/* Where the axis of precisions begins: links are rarely bad, and at the top of a whole axis a curve
- * would be a part of the frame. */
+/* The lower end of the precision axis. Links are rarely bad, so on an axis from 0 the curve would
+ * merge with the frame. */
 static double least_precision(const struct link_gold *gold) {
     static const double starts[] = {0.95, 0.9, 0.8, 0.5};
     struct link_run run = {0};
@@ -131,7 +130,7 @@ static double least_precision(const struct link_gold *gold) {
     return 0;
 }
 
-/* The point of the links down to a probability. */
+/* Appends the point for the links with at least this probability. */
 static bool append_point(struct buffer *text, const struct link_run *run, double probability,
                          uint64_t known, bool svg, double least) {
     double links = (double)run->right.trials, right = (double)run->right.hits;

@@ -23,7 +23,7 @@ void link_gold_free(struct link_gold *gold) {
     *gold = (struct link_gold){0};
 }
 
-/* Called when lists have grown. */
+/* Call after lists have grown. */
 static cog_status keep_limit(const struct link_gold *gold, cog_error *error) {
     uint64_t used =
         gold->known_capacity * sizeof *gold->known + gold->link_capacity * sizeof *gold->links;
@@ -67,9 +67,10 @@ struct link_ids {
 /* A line of two ids and perhaps more. */
 struct link_line {
     struct buffer ids[2];
-    struct bytes_view rest; /* data NULL where nothing follows the ids */
+    struct bytes_view rest; /* data is NULL if nothing follows the ids */
     struct buffer title;
-    const struct link_ids *documents; /* that known links may name as titles; NULL: ids only */
+    const struct link_ids
+        *documents; /* documents that known links may name by title; NULL: ids only */
 };
 
 static cog_status parse_line(struct link_line *parsed, struct bytes_view line,
@@ -95,7 +96,7 @@ static bool has_document(const struct link_ids *documents, int side, uint64_t ha
     return count && bsearch(&hash, documents->ids[side], count, sizeof hash, compare_u64) != NULL;
 }
 
-/* The hash of an id of the line, or of the page that has it for a title. */
+/* The hash of an id of the line, or of the page with this title. */
 static uint64_t line_hash(struct link_line *line, int side) {
     uint64_t hash = hash_of(id_of(line, side));
     if (!line->documents || has_document(line->documents, side, hash) ||
@@ -105,10 +106,10 @@ static uint64_t line_hash(struct link_line *line, int side) {
     return has_document(line->documents, side, titled) ? titled : hash;
 }
 
-/* The error if no known link can be used: the message says where their ids are found. */
+/* The error if no known link can be used; the message says where their ids occur. */
 static cog_status mismatch_error(const struct link_gold *gold, const struct link_ids *documents,
                                  const char *path, cog_error *error) {
-    size_t there[2][2] = {{0}}; /* of column c, in side s */
+    size_t there[2][2] = {{0}}; /* [column][side] */
     for (size_t i = 0; i < gold->known_count; i++)
         for (int side = 0; side < 2; side++) {
             there[0][side] += has_document(documents, side, gold->known[i].from);
@@ -134,7 +135,7 @@ static cog_status empty_error(const char *path, cog_error *error) {
                      path);
 }
 
-/* Drops known links between documents that are not there, and counts them. */
+/* Drops and counts known links between documents that do not exist. */
 static cog_status keep_present(struct link_gold *gold, const struct link_ids *documents,
                                const char *path, cog_error *error) {
     size_t kept = 0, before = gold->known_count;
@@ -194,8 +195,8 @@ static cog_status number_error(const char *path, uint64_t number, struct bytes_v
                         field.data, what);
 }
 
-/* Behind the ids: similarity, score and probability; or fewer columns, and the last of them is the
- * score; without any, all are equally good. */
+/* Parses what follows the ids: similarity, score and probability. With fewer columns, the last is
+ * the score; with none, all links are equally good. */
 static cog_status take_line(struct link_gold *gold, struct link_line *line, const char *path,
                             uint64_t number, cog_error *error) {
     struct bytes_view rest = line->rest, last = {0};
@@ -215,7 +216,7 @@ static cog_status take_line(struct link_gold *gold, struct link_line *line, cons
                           error);
 }
 
-/* Reads a file of links: known ones, or (judge) links to be judged. */
+/* Reads a file of links: known links, or with `judge` links to be judged. */
 static cog_status read_links(struct link_gold *gold, const char *path,
                              const struct link_ids *documents, bool judge, cog_error *error) {
     struct line_source lines = {0};
@@ -251,7 +252,7 @@ static int by_falling_score(const void *x, const void *y) {
     const struct judged_link *a = x, *b = y;
     if (a->score != b->score)
         return a->score > b->score ? -1 : 1;
-    return (int)a->right - (int)b->right; /* ties are counted against the result */
+    return (int)a->right - (int)b->right; /* count ties against the result */
 }
 
 static int by_source(const void *x, const void *y) {
@@ -259,7 +260,7 @@ static int by_source(const void *x, const void *y) {
     return a->from != b->from ? ORDER(a->from, b->from) : by_falling_score(x, y);
 }
 
-/* Judges the links of a file. A source's first choice is its link of the highest score. */
+/* Judges the links of a file. The first choice of a source is its link with the highest score. */
 static cog_status take_file(struct link_gold *gold, const char *path, cog_error *error) {
     TRY(read_links(gold, path, NULL, true, error));
     if (gold->link_count)
@@ -270,8 +271,8 @@ static cog_status take_file(struct link_gold *gold, const char *path, cog_error 
     return COG_OK;
 }
 
-/* Whether the sources of the links are in the second column of the known links. The order of the
- * known links is lost. */
+/* Whether the sources of the links are in the second column of the known links. Reorders the known
+ * links. */
 static bool sources_are_targets(struct link_gold *gold) {
     for (size_t i = 0; i < gold->known_count; i++)
         gold->known[i] = (struct known_link){gold->known[i].to, gold->known[i].from};
@@ -282,7 +283,7 @@ static bool sources_are_targets(struct link_gold *gold) {
     return false;
 }
 
-/* COG_ERR_INPUT if the file of known links fits none of the links that were judged. */
+/* COG_ERR_INPUT if the known links match none of the judged links. */
 static cog_status check_known(struct link_gold *gold, const char *path, cog_error *error) {
     if (gold->known_count == 0)
         return empty_error(path, error);
@@ -332,8 +333,8 @@ static bool is_code(struct bytes_view code, const char *language) {
     return code.size == strlen(language) && memcmp(code.data, language, code.size) == 0;
 }
 
-/* A page names its partner in the other language. The dump may be of either language: a page has no
- * link to its own. */
+/* Adds the partner that a page names in the other language. The dump may be in either language, as
+ * a page has no link to its own. */
 static cog_status add_page(struct dump_reading *reading, const struct document *page,
                            cog_error *error) {
     struct bytes_view code, title;
@@ -386,7 +387,7 @@ static cog_status read_dump(struct link_gold *gold, const char *path,
 
 /* ---- Whole evaluations ----------------------------------------------------------------------- */
 
-/* The hashes of all ids, sorted; NULL if memory ran out. */
+/* The hashes of all ids, sorted; NULL if out of memory. */
 static uint64_t *hash_ids(const struct corpus *corpus) {
     uint64_t *hashes = memory_array(corpus->rows + 1, sizeof *hashes);
     for (size_t row = 0; hashes && row < corpus->rows; row++)
@@ -444,7 +445,7 @@ cog_status evaluate_links(const cog_links *links, const char *gold_path, cog_lin
     return status;
 }
 
-/* Known links of a wiki's table, whose pages the dumps name. */
+/* Reads known links from a wiki's table; the dumps have the titles of its pages. */
 static cog_status read_table(struct link_gold *gold, const char *path, const char *const dumps[2],
                              cog_error *error) {
     struct wiki_gold wiki = {0};

@@ -25,7 +25,7 @@ double cumulative_distance_ratio(const struct match *truth, size_t truth_count,
     return p ? ratios / (double)p : 1;
 }
 
-/* The hits of a query, in their order. */
+/* The hits of a query, in order. */
 struct answer {
     const struct match *items;
     size_t count;
@@ -92,7 +92,7 @@ struct listed_hits {
     struct listed_hit *items;
     size_t count, capacity;
     bool has_distances;
-    bool estimates; /* the header names its values so */
+    bool estimates; /* the header names the values as estimates */
 };
 
 static void listed_hits_free(struct listed_hits *list) {
@@ -164,7 +164,7 @@ static cog_status listed_hits_read(const char *path, struct listed_hits *list, c
     return status;
 }
 
-/* Copies at most k hits of the query at *at, and moves *at past all of its hits. */
+/* Copies at most k hits of the query at *at, and advances *at past all of its hits. */
 static struct answer take_answer(const struct listed_hits *list, size_t *at, struct match *items,
                                  size_t k) {
     struct answer answer = {items, 0};
@@ -175,13 +175,13 @@ static struct answer take_answer(const struct listed_hits *list, size_t *at, str
     return answer;
 }
 
-/* Gives each found row the value that the truth has for it. A row that the truth does not list can
- * at best tie with its last; if the two files hold values of different kinds, it is a miss. */
+/* Assigns each found row its value from the truth. A row that is not in the truth can at best tie
+ * with its last row; if the two files have different kinds of values, it is a miss. */
 static cog_status judge_hits(const struct evaluation *evaluation, const struct listed_hits *found,
                              size_t found_first, const struct listed_hits *truth,
                              size_t truth_first, size_t truth_end, struct answer ours,
                              struct match *items, cog_error *error) {
-    static const float rounding = 1.5e-6f; /* of six decimals */
+    static const float rounding = 1.5e-6f; /* with six decimals */
     const struct match *last = &truth->items[truth_end - 1].hit;
     for (size_t i = 0; i < ours.count; i++) {
         const struct listed_hit *listed = &found->items[found_first + i];
@@ -209,7 +209,7 @@ static cog_status judge_hits(const struct evaluation *evaluation, const struct l
     return COG_OK;
 }
 
-/* Walks both lists in the order of the queries. */
+/* Goes through both lists in the order of the queries. */
 static cog_status evaluate_lists(struct evaluation *evaluation, const struct listed_hits *found,
                                  const struct listed_hits *truth, cog_error *error) {
     size_t k = evaluation->k, at = 0;

@@ -22,14 +22,14 @@ enum {
 }; /* all pairs, pairs above 0.1, pairs above 0.2 (Ture et al. 2011, Table 1) */
 static const double class_limits[ERROR_CLASSES] = {-1, 0.1, 0.2};
 
-/* Sums over pairs. Zero-initialise. */
+/* Sums over pairs of documents. Zero-initialise. */
 struct error_sums {
     double error[ERROR_CLASSES];  /* of the estimates */
-    double theory[ERROR_CLASSES]; /* that random projection is expected to have */
+    double theory[ERROR_CLASSES]; /* expected for random projection */
     uint64_t pairs[ERROR_CLASSES];
 };
 
-/* The expected error of the cosine estimated by D random signs for a pair at the angle theta: the
+/* The expected error of the cosine estimated from D random signs for a pair at the angle theta: the
  * share of differing bits is about normal around p = theta / pi with deviation sqrt(p (1 - p) / D),
  * the cosine's slope there is pi sin(theta), and the mean of the absolute value of a normal is
  * sqrt(2 / pi) deviations. */
@@ -61,19 +61,19 @@ static void add_sums(struct error_sums *sums, const struct error_sums *other) {
 struct evaluation {
     struct corpus corpus;
     struct statistics *statistics;
-    struct sparse_matrix vectors; /* of the sample */
+    struct sparse_matrix vectors; /* of the sampled documents */
     uint32_t *sample;             /* rows of the corpus */
     size_t sample_count;
-    float *cosines; /* of all pairs i < j, by i, then j */
+    float *cosines; /* of all pairs i < j, sorted by i, then j */
     const cog_sign_options *options;
     struct job *job;
-    /* Of the current kind and seed. */
+    /* For the current kind and seed. */
     struct signature_options signature;
     uint8_t *signatures;
-    struct error_sums *partial; /* one per piece of rows, added up in order */
+    struct error_sums *partial; /* one per piece of rows, summed in order */
 };
 
-/* Documents with a vector, drawn without replacement and sorted. */
+/* Samples documents with a vector without replacement, and sorts them. */
 static cog_status draw_sample(struct evaluation *evaluation, const struct sparse_matrix *vectors,
                               size_t wanted, uint64_t seed, cog_error *error) {
     size_t count = 0;
@@ -95,10 +95,11 @@ static cog_status draw_sample(struct evaluation *evaluation, const struct sparse
     return COG_OK;
 }
 
-/* All documents as vectors, the sample's as signatures, and the cosines of its pairs. */
+/* Checks the memory for all documents as vectors, the sample's signatures, and the cosines of its
+ * pairs. */
 static cog_status check_memory(const struct job *job, const cog_documents *documents, size_t wanted,
                                cog_error *error) {
-    enum { TEXT_BYTES = 40 }; /* of a document that has enough terms to be drawn */
+    enum { TEXT_BYTES = 40 }; /* of a document with enough terms to be sampled */
     double text_bytes = (double)ingest_text_bytes(documents), sample = (double)wanted;
     if (sample > text_bytes / TEXT_BYTES)
         sample = text_bytes / TEXT_BYTES;
@@ -132,7 +133,7 @@ static cog_status prepare(struct evaluation *evaluation, cog_documents *document
     return status;
 }
 
-/* Signs the sample on this thread and adds the time it took to *seconds. */
+/* Signs the sample on this thread and adds the time to *seconds. */
 static cog_status sign_sample(struct evaluation *evaluation, const cog_signature_options *kind,
                               double *seconds, cog_error *error) {
     cog_sign_options options = *evaluation->options;
@@ -150,7 +151,7 @@ static cog_status sign_sample(struct evaluation *evaluation, const cog_signature
     return status;
 }
 
-/* The number of the first pair of row i with a later row. */
+/* The index of the first pair of row i with a later row. */
 static size_t first_pair(const struct evaluation *evaluation, size_t i) {
     return i * (2 * evaluation->sample_count - i - 1) / 2;
 }

@@ -1,6 +1,6 @@
 /* Known links of a wiki: the rows of its table of language links, joined with the pages of both
- * dumps. In: three files. Out: pairs of hashes of titles, redirects followed. The table is of
- * either wiki: a page has no link to its own language. */
+ * dumps. In: three files. Out: pairs of title hashes, with redirects followed. The table may belong
+ * to either wiki, as a page has no link to its own language. */
 #pragma once
 
 #include "input/parallel/wiki_langlinks.h"
@@ -13,12 +13,12 @@ struct wiki_gold {
     struct buffer title;
 };
 
-/* Whether the name is that of a table (.sql, perhaps compressed). */
+/* Whether the name is that of a table (.sql, possibly compressed). */
 bool wiki_gold_is_table(const char *path);
-/* dumps: of the source language, of the target language. Paths are borrowed. */
+/* dumps: of the source language and of the target language. Paths are borrowed. */
 cog_status wiki_gold_open(struct wiki_gold *gold, const char *table, const char *const dumps[2],
                           cog_error *error);
-/* The next link between articles of the two wikis; *end if there is none. */
+/* The next link between articles of the two wikis; sets *end if there is none. */
 cog_status wiki_gold_next(struct wiki_gold *gold, uint64_t *from, uint64_t *to, bool *end,
                           cog_error *error);
 void wiki_gold_close(struct wiki_gold *gold);

@@ -14,7 +14,7 @@ size_t first_look_candidates(size_t k) {
     return k * PER_NEIGHBOUR > CANDIDATES_MIN ? k * PER_NEIGHBOUR : CANDIDATES_MIN;
 }
 
-/* A method that has first looks and tables of the largest segment, or else all signatures. */
+/* A method with first looks and tables of the largest segment, or else all signatures. */
 static const struct search_method *look_method(const struct search_task *task) {
     const struct index_segments *parts = &task->index->parts;
     const struct segment *largest = parts->segments;
@@ -29,8 +29,8 @@ static const struct search_method *look_method(const struct search_task *task) {
 
 bool first_look_pays(const struct search_task *task, const struct effort_question *question,
                      double other_ns) {
-    enum { TIMES_CHEAPER = 2, CANDIDATES_PER_COSINE = 4 }; /* most queries are sure before */
-    /* Only bits of random projections differ as often as angles say. */
+    enum { TIMES_CHEAPER = 2, CANDIDATES_PER_COSINE = 4 }; /* most queries are sure earlier */
+    /* Only bits of random projections differ with the probability given by the angle. */
     if (task->index->sign.signature.kind != COG_SIGNATURE_RP || !question->of_cosines ||
         !recall_measured_k(question->k) || task->options.first)
         return false;
@@ -42,11 +42,11 @@ bool first_look_pays(const struct search_task *task, const struct effort_questio
 
 /* ---- One query ------------------------------------------------------------------------------- */
 
-/* The k largest cosines so far, and the distance within which rows of the least of them lie. */
+/* The k largest cosines so far, and the radius that contains rows with the smallest of them. */
 struct best {
-    float *cosines; /* falling */
+    float *cosines; /* descending */
     size_t count, k;
-    float covered; /* rows below this cosine may have been missed */
+    float covered; /* rows with a smaller cosine may have been missed */
     unsigned bits;
     double recall, floor;
     uint32_t radius_bits;
@@ -65,8 +65,8 @@ static void best_add(struct best *best, float cosine) {
     best->has_radius = false;
 }
 
-/* Whether rows of this distance and beyond have, with the probability of the recall, no cosine
- * among the k largest. */
+/* Whether rows at this distance or more have, with the probability of the recall, no cosine among
+ * the k largest. */
 static bool best_is_sure(struct best *best, uint32_t distance) {
     double least = best->count == best->k ? (double)best->cosines[best->k - 1] : 0;
     least = least > best->floor ? least : best->floor;
@@ -74,7 +74,7 @@ static bool best_is_sure(struct best *best, uint32_t distance) {
         return false;
     double p = bit_flip_probability_cosine(least);
     if (!best->has_radius) {
-        if (p * best->bits >= distance) /* the mean; the radius is larger */
+        if (p * best->bits >= distance) /* the mean distance; the radius is larger */
             return false;
         best->radius_bits = radius_for_recall(best->bits, p, best->recall);
         best->has_radius = true;
@@ -87,11 +87,12 @@ struct look {
     struct hit_lists *lists;
     size_t *counts;
     uint8_t *is_unsure;
-    const float *covered; /* of each query */
-    double recall;        /* of the two ways to miss a row, each */
+    const float *covered; /* by query */
+    double recall;        /* of each of the two ways to miss a row */
 };
 
-/* True cosines in the order of distances until the query is sure; these hits go to the front. */
+/* Computes true cosines in the order of distances until the query is sure; moves these hits to the
+ * front. */
 static cog_status look_at(const struct look *look, struct query_spread *spread, struct best *best,
                           size_t query, cog_error *error) {
     const struct search_task *task = look->task;
@@ -114,7 +115,7 @@ static cog_status look_at(const struct look *look, struct query_spread *spread, 
         }
         is_sure = best_is_sure(best, items[i + 1 < count ? i + 1 : i].distance);
     }
-    is_sure |= count == task->index->parts.rows; /* there are no others */
+    is_sure |= count == task->index->parts.rows; /* these are all rows */
     look->is_unsure[query] = !is_sure;
     kept = is_sure ? kept : 0;
     hits_sort(items, kept, HITS_BY_SIMILARITY);

@@ -52,13 +52,13 @@ struct method_rows query_parts_of(const struct query_parts *parts, size_t part) 
 struct weighing {
     const cog_index *index;
     const struct corpus *corpus;
-    float *units;      /* of the corpus's terms: weights over their length */
-    uint32_t *columns; /* of the corpus's terms in the segment */
+    float *units;      /* by the corpus's terms: unit-length weights */
+    uint32_t *columns; /* by the corpus's terms: columns in the segment */
     const struct segment_terms *terms;
     struct sparse_matrix *vectors;
 };
 
-/* By the statistics of now, over the length of all terms, known or not. */
+/* Weighs by the current statistics and divides by the length of all terms, known or unknown. */
 static cog_status weigh_queries(void *context, unsigned worker, size_t begin, size_t end,
                                 cog_error *error) {
     (void)worker;
@@ -102,7 +102,7 @@ static cog_status fill_vectors(void *context, unsigned worker, size_t begin, siz
     (void)worker;
     const struct weighing *weighing = context;
     const struct sparse_matrix *vectors = weighing->vectors;
-    uint64_t *entries = NULL; /* columns, and places among the terms of the query */
+    uint64_t *entries = NULL; /* columns, and positions among the query's terms */
     size_t capacity = 0;
     cog_status status = COG_OK;
     for (size_t row = begin; row < end && status == COG_OK; row++) {
@@ -176,7 +176,8 @@ cog_status query_parts_weigh_later(struct query_parts *parts, const cog_index *i
 
 cog_status query_parts_vectors(const struct query_parts *asked, size_t part,
                                const struct sparse_matrix **vectors, cog_error *error) {
-    struct query_parts *parts = (struct query_parts *)asked; /* what it shows stays the same */
+    struct query_parts *parts =
+        (struct query_parts *)asked; /* the observable value does not change */
     struct query_part *item = &parts->items[part];
     *vectors = &item->vectors;
     if (!parts->index || item->is_weighed)
@@ -208,11 +209,11 @@ struct signing {
     const cog_index *index;
     const struct corpus *corpus;
     const struct segment_terms *terms;
-    float *weights; /* of the corpus's terms */
+    float *weights; /* by the corpus's terms */
 };
 
-/* The idf that the segment's rows were signed by. Its own terms have the df of that time, others
- * the df of now: they meet no term of a row. */
+/* The idf that the segment's rows were signed with. For the segment's own terms, df is from that
+ * time; for others it is the current df, which does not matter as no row has them. */
 static double signed_idf(const struct signing *signing, uint64_t hash, double frequency) {
     const struct segment_terms *terms = signing->terms;
     size_t place = segment_terms_place(terms, hash);
@@ -256,7 +257,7 @@ static cog_status take_margins(const cog_index *index, const struct corpus *corp
                   : COG_OK;
 }
 
-/* Weights that need no statistics are the same for all segments. */
+/* Weights that need no statistics are the same for all segments, so one signing serves all. */
 static cog_status sign_once(struct query_parts *parts, const cog_index *index,
                             const struct corpus *corpus, bool want_margins, unsigned threads,
                             cog_error *error) {
@@ -311,7 +312,7 @@ cog_status query_parts_sign(struct query_parts *parts, const cog_index *index,
     return status;
 }
 
-/* Room for the signature of one query. */
+/* Allocates the signature of one query. */
 static cog_status take_room(struct query_part *item, unsigned bits, bool want_margins,
                             cog_error *error) {
     size_t stride = signature_stride_bytes(bits);
@@ -323,8 +324,8 @@ static cog_status take_room(struct query_part *item, unsigned bits, bool want_ma
     return want_margins ? TAKEN(item->margins, (size_t)bits, "margins", error) : COG_OK;
 }
 
-/* The first segment whose rows were signed by the statistics of this one: a live index has many
- * small ones that were. */
+/* The first segment whose rows were signed with the same statistics as this one; a live index has
+ * many such small segments. */
 static size_t signed_alike(const cog_index *index, size_t part) {
     uint64_t state = index->parts.segments[part].terms.signed_state;
     size_t first = state ? 0 : part;
@@ -373,7 +374,7 @@ cog_status query_parts_sign_one(struct query_parts *parts, const cog_index *inde
 
 /* ---- Some of them ---------------------------------------------------------------------------- */
 
-/* A row of each query, or NULL if there are none. */
+/* Copies one row per query; NULL if there are no rows. */
 static cog_status copy_rows(const void *rows, size_t size_bytes, const uint32_t *queries,
                             size_t count, void *copies, cog_error *error) {
     uint8_t *copy = memory_array(count + 1, size_bytes);

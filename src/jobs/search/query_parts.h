@@ -1,17 +1,17 @@
-/* Queries as each segment of an index wants them.
+/* Queries in the form that each segment of an index needs.
  *
- * A segment has columns of its own, and its signatures were made by the statistics that the index
- * had at that time. So the queries have, for each segment, vectors over its columns (weighed by the
- * statistics of now, as its rows are; a term that the segment does not have counts in the length
- * alone) and signatures made by its statistics. In: a corpus of queries. Out: one item per segment,
- * or one for all where they do not differ. */
+ * A segment has its own columns, and its signatures were made with the statistics of the index at
+ * that time. So for each segment the queries have vectors over its columns, weighed by the current
+ * statistics like its rows (a term that the segment does not have counts only in the length), and
+ * signatures made with its statistics. In: a corpus of queries. Out: one item per segment, or one
+ * for all if they do not differ. */
 #pragma once
 
 #include "collection/row_signer.h"
 #include "jobs/index/index_job.h"
 
 struct query_part {
-    struct sparse_matrix vectors; /* of one query that is weighed later, perhaps none yet */
+    struct sparse_matrix vectors; /* empty for a query that is weighed later */
     bool is_weighed;
     struct signatures_view signatures;
     float *margins; /* or NULL */
@@ -22,47 +22,48 @@ struct query_parts {
     struct query_part *items;
     size_t queries;
     size_t count;        /* segments, or 1 for all of them */
-    bool has_vectors;    /* else they are empty */
-    bool are_borrowed;   /* signatures and margins are the caller's */
-    bool are_one_signed; /* signatures and margins of the first serve all */
-    /* Of one query whose vectors are made when somebody asks for them. */
-    const cog_index *index; /* NULL: they are made */
+    bool has_vectors;    /* otherwise they are empty */
+    bool are_borrowed;   /* signatures and margins belong to the caller */
+    bool are_one_signed; /* signatures and margins of the first item serve all */
+    /* For one query whose vectors are made on demand. */
+    const cog_index *index; /* NULL: already made */
     const struct corpus *corpus;
-    float *units; /* weights of its terms over their length */
+    float *units; /* its terms' weights divided by their length */
     size_t unit_capacity;
     bool has_units;
 };
 void query_parts_free(struct query_parts *parts);
 
-/* Signatures that are given: the same for all segments. Borrowed. */
+/* Uses given signatures for all segments; borrowed. */
 cog_status query_parts_given(struct query_parts *parts, const struct signatures_view *signatures,
                              const float *margins, cog_error *error);
-/* Vectors of the corpus, or signatures with margins if these are wanted. */
+/* Makes the vectors of the corpus. query_parts_sign makes its signatures, with margins if
+ * requested. */
 cog_status query_parts_weigh(struct query_parts *parts, const cog_index *index,
                              const struct corpus *corpus, unsigned threads, cog_error *error);
-/* The same for one query after the other; its vector for a segment is made when
- * query_parts_vectors asks for it. Borrows index and corpus until the next one. */
+/* The same for one query at a time; its vector for a segment is made by query_parts_vectors on
+ * demand. Borrows index and corpus until the next query. */
 cog_status query_parts_weigh_later(struct query_parts *parts, const cog_index *index,
                                    const struct corpus *corpus, cog_error *error);
-/* The queries' vectors for a segment. One thread at a time if they are made now. */
+/* The queries' vectors for a segment. Not thread-safe if they are made on demand. */
 cog_status query_parts_vectors(const struct query_parts *parts, size_t part,
                                const struct sparse_matrix **vectors, cog_error *error);
-/* The vectors for all segments, if they were to be made later. */
+/* Makes the vectors for all segments if they were postponed. */
 cog_status query_parts_weigh_now(struct query_parts *parts, cog_error *error);
 cog_status query_parts_sign(struct query_parts *parts, const cog_index *index,
                             const struct corpus *corpus, bool want_margins, unsigned threads,
                             cog_error *error);
-/* The same for one query after the other, with a signer and scratch memory that the caller keeps
- * between them; the room that *parts has is used again. */
+/* The same for one query at a time, with a signer and scratch memory that the caller keeps between
+ * queries; reuses the memory of *parts. */
 cog_status query_parts_sign_one(struct query_parts *parts, const cog_index *index,
                                 const struct corpus *corpus, bool want_margins,
                                 const struct text_signer *signer,
                                 struct text_signer_scratch *scratch, cog_error *error);
-/* Copies of some of the queries, in their order. *copy must be zeroed. */
+/* Copies some of the queries, in order. *copy must be zeroed. */
 cog_status query_parts_select(const struct query_parts *parts, const uint32_t *queries,
                               size_t count, struct query_parts *copy, cog_error *error);
 
-/* What a method is asked with for a segment; borrowed. */
+/* The input of a method for a segment; borrowed. */
 struct method_rows query_parts_of(const struct query_parts *parts, size_t part);
-/* The number of different signatures of a query: what signing them costs. */
+/* The number of different signatures per query, which determines the cost of signing. */
 size_t query_parts_signings(const cog_index *index);

@@ -25,20 +25,20 @@ void cog_search_options_init(cog_search_options *options) {
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-enum { SUMS_MAX_BYTES = 256 << 20 }; /* beyond, queries are searched without their weights */
+enum { SUMS_MAX_BYTES = 256 << 20 }; /* above this, queries are searched without their weights */
 
-/* What queries take next to an index, whose files are mapped and not counted; an index in memory
- * is. */
+/* Checks the memory of queries in addition to an index; a mapped index is not counted, one in
+ * memory is. */
 static cog_status check_memory(const cog_index *index, double query_bytes,
                                const cog_run_options *run, cog_report *report, cog_error *error) {
     double index_bytes = index->folder || index->streamed ? 0 : index_memory_bytes(index);
     return memory_budget_check(MEMORY_BASE_BYTES + index_bytes + query_bytes, run, report, error);
 }
 
-/* Queries as terms and vectors, then as signatures with their margins. */
+/* Memory of queries as terms and vectors, then as signatures with margins. */
 static double bytes_of_texts(const cog_index *index, const cog_search_options *options,
                              double text_bytes) {
-    enum { TEXT_BYTES = 300 }; /* of a short query */
+    enum { TEXT_BYTES = 300 }; /* per short query */
     double bytes = text_bytes * MEMORY_OF_TERMS;
     double sums = text_bytes / TEXT_BYTES * index_bits(index) * sizeof(float) *
                   (double)query_parts_signings(index);
@@ -47,7 +47,7 @@ static double bytes_of_texts(const cog_index *index, const cog_search_options *o
     return bytes;
 }
 
-/* The list of each query, twice while recall is measured. */
+/* Memory of the hit lists, doubled while recall is measured. */
 static double bytes_of_hits(const cog_search_options *options, double queries) {
     return options->radius_bits == COG_RADIUS_NONE
                ? 2 * queries * (double)options->k * sizeof(struct match)
@@ -56,7 +56,7 @@ static double bytes_of_hits(const cog_search_options *options, double queries) {
 
 /* ---- Searching ------------------------------------------------------------------------------- */
 
-/* Reports by which statistics documents and queries were weighed. */
+/* Reports the statistics that documents and queries were weighed with. */
 static void report_statistics(const cog_index *index, cog_report *report) {
     cog_index_info info;
     cog_index_describe(index, &info);
@@ -66,7 +66,7 @@ static void report_statistics(const cog_index *index, cog_report *report) {
     report_number(report, "outdated_segments", (double)info.outdated_segments);
 }
 
-/* Answers and measures; the hits go to the result. */
+/* Answers and measures; moves the hits to the result. */
 static cog_status answer(struct search_task *task, cog_hits *hits, cog_error *error) {
     progress_show("searching");
     uint64_t start = clock_ns();
@@ -132,7 +132,7 @@ cog_status cog_index_search_signatures(const cog_index *index, const cog_signatu
     return HAND_OUT(status, hits, cog_hits_free, result);
 }
 
-/* Signatures of the queries, with their margins if lists are read by them. */
+/* Signs the queries, with margins if lists are read by them. */
 static cog_status sign_queries(struct search_task *task, const struct corpus *corpus,
                                cog_error *error) {
     return query_parts_sign(&task->parts, task->index, corpus, task->has_margins, task->threads,

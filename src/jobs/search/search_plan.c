@@ -42,7 +42,7 @@ double search_look_ns(const cog_index *index, const struct effort_question *ques
     return total_ns + largest_ns;
 }
 
-/* Takes the method's choice if it is cheaper than *best or the first. */
+/* Replaces *best by the method's choice if that is cheaper or the first. */
 static void consider(const struct effort_question *question, const struct segment *segment,
                      const struct search_method *method, struct effort_choice *best) {
     struct effort_choice own;
@@ -61,8 +61,8 @@ static bool is_measured(const struct effort_question *question, const struct seg
     return recall_is_measured(&segment->recall, method->name, flags, question->k);
 }
 
-/* best->method is NULL if nothing reaches the recall. A small segment that was not measured, as one
- * that a live index made of its log, is compared whole, whatever tables it has. */
+/* Sets best->method to NULL if nothing reaches the recall. A small unmeasured segment, such as one
+ * made from the log of a live index, is compared completely, whatever tables it has. */
 static void choose_part(const struct effort_question *question, const struct segment *segment,
                         const struct search_method *method, struct effort_choice *best) {
     const struct search_method *flat = method_of(method_exhaustive(false));

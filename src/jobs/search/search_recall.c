@@ -1,5 +1,5 @@
-/* The recall of a search, measured by brute force on a sample of its queries. Only a search that is
- * asked to does it; otherwise the recall is that which was measured when the index was built. */
+/* Measures the recall of a search by brute force on a sample of its queries, if the options request
+ * it. Otherwise reports the recall measured when the index was built. */
 #include <stdlib.h>
 
 #include "base/cpu.h"
@@ -11,7 +11,7 @@
 
 /* ---- The sample ------------------------------------------------------------------------------ */
 
-/* Some of the queries, with all that a search of them needs, and their true neighbours. */
+/* A sample of the queries, with the data to search for them, and their true neighbours. */
 struct query_sample {
     uint32_t *queries;
     size_t count;
@@ -39,7 +39,7 @@ static cog_status query_sample_draw(const struct search_task *task, struct query
     return query_parts_select(&task->parts, sample->queries, sample->count, &sample->parts, error);
 }
 
-/* True neighbours: of vectors if there are any, else of signatures. */
+/* Finds true neighbours by vectors if there are any, otherwise by signatures. */
 static cog_status find_truth(const struct search_task *task, struct query_sample *sample,
                              cog_error *error) {
     const cog_search_options *options = &task->options;
@@ -56,7 +56,7 @@ static cog_status find_truth(const struct search_task *task, struct query_sample
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* What was found, with its true cosines where there are vectors. */
+/* Copies the hits found, with their true cosines if there are vectors. */
 static cog_status copy_found(const struct search_task *task, struct query_spread *spread,
                              size_t query, struct match **copy, size_t *count, cog_error *error) {
     size_t begin = task->hits.offsets[query];
@@ -75,7 +75,8 @@ static cog_status copy_found(const struct search_task *task, struct query_spread
     return COG_OK;
 }
 
-/* The hits of the task's query queries[i] (NULL: i) against the truth of the sample's i-th. */
+/* Counts the hits of the task's query queries[i] (NULL: i) against the truth of the sample's query
+ * i. */
 static cog_status count_hits(const struct search_task *task, const uint32_t *queries,
                              const struct query_sample *sample, struct share_tally *tally,
                              cog_error *error) {
@@ -104,8 +105,8 @@ static cog_status count_hits(const struct search_task *task, const uint32_t *que
 }
 
 /* Within a radius every hit is right, so counts give the recall: of the rows, or if one hit is
- * enough, of the queries that have any. Queries are often rows of the index, and a query always
- * finds a row equal to itself; one such row is taken for the query's own and does not count. */
+ * enough, of the queries with any hits. Queries are often rows of the index, and a query always
+ * finds a row equal to itself; one such row is taken for the query's own and is not counted. */
 static void count_within(const struct search_task *task, const struct query_sample *sample,
                          struct share_tally *tally) {
     const size_t *found = task->hits.offsets, *truth = sample->truth.offsets;
@@ -119,7 +120,7 @@ static void count_within(const struct search_task *task, const struct query_samp
     }
 }
 
-/* ---- Telling --------------------------------------------------------------------------------- */
+/* ---- Reporting ------------------------------------------------------------------------------- */
 
 static cog_status measure(const struct search_task *task, cog_error *error) {
     struct query_sample sample = {0};
@@ -140,7 +141,7 @@ static cog_status measure(const struct search_task *task, cog_error *error) {
     return status;
 }
 
-/* What was measured at the build, if that says anything about this search. */
+/* Reports the recall measured at the build, if it applies to this search. */
 static void report_known(const struct search_task *task) {
     const struct measured_share *recall = &task->plan.recall;
     if (!task->plan.parts) {
@@ -163,7 +164,7 @@ cog_status search_task_measure(const struct search_task *task, cog_error *error)
         report_exact(task->report);
         return COG_OK;
     }
-    /* Next to vectors, a radius is about signatures: it has no true answer in cosines. */
+    /* With vectors, a radius still refers to signatures and has no true answer in cosines. */
     if (options->recall_sample && !(task->has_vectors && radius))
         return measure(task, error);
     if (task->looks_first) {

@@ -15,8 +15,8 @@ bool index_serves(const cog_index *index, const struct search_method *method) {
     return serves;
 }
 
-/* Takes removed rows out and numbers the others through the index. *is_short tells whether a query
- * was left with fewer than k although the segment has more. */
+/* Removes hits of removed rows and renumbers the others across the index. *is_short is true if a
+ * query has fewer than k hits left although the segment has more rows. */
 static void drop_removed(struct hit_lists *lists, const struct manifest_entry *entry,
                          uint64_t first_row, size_t k, size_t asked, bool *is_short) {
     size_t at = 0, begin = 0;
@@ -36,7 +36,7 @@ static void drop_removed(struct hit_lists *lists, const struct manifest_entry *e
     }
 }
 
-/* One segment; rows of the hits count from its first. */
+/* Searches one segment; rows of the hits are counted from its first. */
 static cog_status search_tables(const cog_index *index, size_t part,
                                 const struct search_method *method, struct method_search *asked,
                                 struct hit_lists *lists, cog_error *error) {
@@ -62,7 +62,7 @@ static cog_status search_tables(const cog_index *index, size_t part,
     return method->search(streams ? NULL : tables, asked, lists, error);
 }
 
-/* What the plan says about a segment. */
+/* Applies the plan's choice for a segment. */
 static void follow_plan(const struct search_plan *plan, size_t part, struct method_search *own,
                         const struct search_method **method) {
     const struct effort_choice *choice = &plan->parts[part];
@@ -75,7 +75,7 @@ static void follow_plan(const struct search_plan *plan, size_t part, struct meth
     *method = choice->method;
 }
 
-/* Of what signatures propose, the margins of the queries choose the candidates. */
+/* Selects candidates among the proposed rows by the margins of the queries. */
 static cog_status keep_candidates(const struct search_plan *plan, size_t part, uint64_t first_row,
                                   const struct method_search *asked, struct hit_lists *lists,
                                   cog_error *error) {
@@ -85,7 +85,7 @@ static cog_status keep_candidates(const struct search_plan *plan, size_t part, u
                             plan->parts[part].candidates, asked->threads, error);
 }
 
-/* Asks for a few hits more than k if rows are removed, and again for more until k are left. */
+/* If rows are removed, requests slightly more than k hits, and again more until k are left. */
 static cog_status search_part(const cog_index *index, size_t part, uint64_t first_row,
                               const struct search_method *method, const struct search_plan *plan,
                               const struct query_parts *queries, struct method_search *all,
@@ -119,7 +119,7 @@ static cog_status search_part(const cog_index *index, size_t part, uint64_t firs
     }
 }
 
-/* One list for each query out of those of all segments. */
+/* Merges the lists of all segments into one list per query. */
 static cog_status merge_parts(const struct hit_lists *parts, size_t part_count, size_t queries,
                               size_t k, enum hit_order order, struct hit_lists *lists,
                               cog_error *error) {
@@ -222,7 +222,7 @@ void query_spread_free(struct query_spread *spread) {
     *spread = (struct query_spread){0};
 }
 
-/* Sets, or clears, the columns of a segment. */
+/* Writes, or clears, the columns of a segment. */
 static void fill_part(struct query_spread *spread, const struct sparse_matrix *vectors, size_t part,
                       bool clear) {
     float *values = spread->values + spread->starts[part];

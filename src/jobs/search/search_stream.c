@@ -1,5 +1,5 @@
-/* Queries that are answered as they come: one process serves a pipeline, and whoever writes a line
- * may wait for its answer. Each thread has a searcher; answers come in the order of the queries. */
+/* Answers queries as they come: one process serves a pipeline, and a client may write a line and
+ * wait for its answer. Each thread has a searcher; answers are in the order of the queries. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "run/job.h"
 
 struct stream {
-    struct ingest *ingest; /* first, as ingest_run wants it */
+    struct ingest *ingest; /* must be first for ingest_run */
     const cog_index *index;
     cog_searcher **searchers; /* one per worker */
     unsigned workers;
@@ -25,10 +25,10 @@ struct stream {
     uint64_t queries, matches;
 };
 
-/* The answers of a batch as text. */
+/* The answers of a batch, as text. */
 struct answers {
     struct buffer text;
-    size_t skipped; /* bad records of the batch that have been answered */
+    size_t skipped; /* number of the batch's bad records already answered */
     uint64_t queries, matches;
 };
 
@@ -39,7 +39,7 @@ static bool append_row_name(struct buffer *text, const cog_index *index, uint32_
     return json ? json_append_string(text, id) : escape_append(text, id);
 }
 
-/* A line per hit. */
+/* One line per hit. */
 static bool append_tsv(struct buffer *text, const struct stream *stream, struct bytes_view query,
                        const cog_hits *hits) {
     bool fits = true;
@@ -54,7 +54,7 @@ static bool append_tsv(struct buffer *text, const struct stream *stream, struct 
     return fits;
 }
 
-/* A line per query. */
+/* One line per query. */
 static bool append_json(struct buffer *text, const struct stream *stream, struct bytes_view query,
                         const cog_hits *hits) {
     const char *measure = cog_hits_are_estimates(hits) ? "estimate" : "similarity";
@@ -71,8 +71,8 @@ static bool append_json(struct buffer *text, const struct stream *stream, struct
     return fits && buffer_append_text(text, "]}\n");
 }
 
-/* A line per bad record as well: whoever writes a line and waits for its answer must not wait for
- * ever. A table has no place for them. */
+/* Also answers bad records, as a client waiting for the answer to its line must not wait for ever.
+ * A table has no place for such answers. */
 static cog_status answer_skipped(const struct stream *stream, const struct ingest_batch *batch,
                                  struct answers *answers, cog_error *error) {
     for (; answers->skipped < batch->skipped_count; answers->skipped++) {

@@ -20,7 +20,7 @@ void search_task_free(struct search_task *task) {
     search_plan_free(&task->plan);
 }
 
-/* ---- What was asked -------------------------------------------------------------------------- */
+/* ---- The question ---------------------------------------------------------------------------- */
 
 static bool asks_within(const cog_search_options *options) {
     return options->threshold > 0 || options->radius_bits != COG_RADIUS_NONE;
@@ -51,7 +51,7 @@ static cog_status check_numbers(const cog_search_options *options, cog_error *er
     return COG_OK;
 }
 
-/* The radius that tables of the method serve. */
+/* The largest radius that the method's tables support. */
 static uint32_t radius_most(const cog_index *index, const struct search_method *method) {
     cog_index_info info = {.radius_bits = UINT32_MAX};
     for (size_t part = 0; part < index->parts.manifest.count; part++) {
@@ -75,7 +75,7 @@ static cog_status complete_knobs(const struct search_task *task, const struct se
     return method->settings(&size, knobs, error);
 }
 
-/* What the method says about the question. */
+/* Checks that the method supports the question. */
 static cog_status check_method(const struct search_task *task, const struct search_method *method,
                                cog_error *error) {
     const cog_search_options *options = &task->options;
@@ -116,8 +116,8 @@ static cog_status check_method(const struct search_task *task, const struct sear
     return COG_OK;
 }
 
-/* A recall of 1 is certain. Of true cosines only the exhaustive method is; a method that keeps no
- * tables looks at every row, which is what that does. */
+/* A recall of 1 must be certain. For true cosines only the exhaustive method is. A method without
+ * tables looks at every row, as that does. */
 static cog_status answer_certainly(struct search_task *task, const struct search_method *method,
                                    cog_error *error) {
     cog_search_options *options = &task->options;
@@ -177,7 +177,7 @@ bool search_task_wants_margins(const cog_index *index, const cog_search_options 
             ((needs & PREFERS_QUERY_MARGINS || is_graded) && !options->knobs.given));
 }
 
-/* A streamed index takes what it needs, or the room that there is for a chunk of its rows. */
+/* A streamed index takes what it needs, or the memory available for a chunk of its rows. */
 double search_task_bytes(const struct search_task *task) {
     enum { CHUNK_ROWS_MIN = 1 << 12 };
     const struct search_method *method = method_of(task->options.method);
@@ -241,7 +241,7 @@ struct method_search search_task_ask(const struct search_task *task) {
 
 /* ---- Choosing a method ----------------------------------------------------------------------- */
 
-/* Whether auto may take a method without a plan. */
+/* Whether auto may choose a method without a plan. */
 static bool may_choose(const void *context, const struct search_method *method) {
     const struct search_task *task = context;
     const cog_search_options *options = &task->options;
@@ -255,17 +255,17 @@ static bool may_choose(const void *context, const struct search_method *method) 
            complete_knobs(task, method, &none, NULL) == COG_OK;
 }
 
-/* Whether the recall decides how much is looked at: not if the caller or the certificate does, and
- * not if estimates are listed, whose recall no effort raises. */
+/* Whether the recall determines how much is searched: not if the caller or the certificate does,
+ * and not if estimates are listed, as no effort raises their recall. */
 static bool recall_decides(const struct search_task *task) {
     const cog_search_options *options = &task->options;
     return options->recall < 1 && options->k && !asks_within(options) && !options->knobs.given &&
            (options->verify || !task->has_vectors) && task->index->parts.rows > 0;
 }
 
-enum { CANDIDATES_MAX_BYTES = 256 << 20 }; /* more are not listed at once */
+enum { CANDIDATES_MAX_BYTES = 256 << 20 }; /* limit for listing candidates at once */
 
-/* Candidates of all queries, which are in memory until their cosines are known. */
+/* Memory of the candidates of all queries until their cosines are computed. */
 static double candidates_bytes(const struct search_task *task) {
     double candidates = 0;
     for (size_t part = 0; part < task->plan.count; part++)
@@ -273,9 +273,9 @@ static double candidates_bytes(const struct search_task *task) {
     return candidates * (double)task->queries * sizeof(struct match);
 }
 
-/* The plan of the options' method, or of any for auto; none if nothing is known to reach the recall,
- * or if the exhaustive method is as cheap: it reaches every recall, so a lower one would take longer
- * than a higher one otherwise. */
+/* Makes the plan by the options' method, or by any for auto. No plan if nothing is known to reach
+ * the recall, or if the exhaustive method is as cheap: it reaches every recall, so otherwise a
+ * lower recall could take longer than a higher one. */
 static cog_status make_plan(struct search_task *task, cog_error *error) {
     const cog_search_options *options = &task->options;
     const struct search_method *method = method_of(options->method);
@@ -334,7 +334,8 @@ struct verification {
     size_t *counts;
 };
 
-/* True cosines of a query's candidates; those that count go to the front, in order. */
+/* Computes the true cosines of a query's candidates; moves those that count to the front, in order.
+ */
 static cog_status verify_query(const struct verification *verification, struct query_spread *spread,
                                size_t query, cog_error *error) {
     const struct search_task *task = verification->task;
@@ -371,8 +372,8 @@ static cog_status verify_queries(void *context, unsigned worker, size_t begin, s
     return status;
 }
 
-/* Keeps of each list what counts: if true cosines decide, the hits that reach the threshold; the
- * first k (0: all); nothing of an empty query. */
+/* Reduces each list to what counts: if true cosines decide, hits that reach the threshold; the
+ * first k (0: all); nothing for an empty query. */
 static cog_status keep_hits(const struct search_task *task, bool verifies, struct hit_lists *lists,
                             cog_error *error) {
     struct verification verification = {task, lists, NULL};
@@ -395,7 +396,7 @@ static cog_status keep_hits(const struct search_task *task, bool verifies, struc
     return status;
 }
 
-/* Many candidates are worth the weights of all rows, which the index then keeps. */
+/* For many candidates it pays to weigh all rows; the index then keeps their weights. */
 static cog_status weigh_rows(const struct search_task *task, cog_error *error) {
     const cog_index *index = task->index;
     struct sparse_matrix vectors;
@@ -406,7 +407,7 @@ static cog_status weigh_rows(const struct search_task *task, cog_error *error) {
     return COG_OK;
 }
 
-/* By the method of the options, or the plan. */
+/* Searches by the method of the options, or by the plan. */
 static cog_status run_planned(struct search_task *task, cog_error *error) {
     const struct search_method *method = method_of(task->options.method);
     bool of_vectors = method->needs & NEEDS_VECTORS;
@@ -426,20 +427,20 @@ static cog_status run_planned(struct search_task *task, cog_error *error) {
     return keep_hits(task, is_verified(task) && !of_vectors, &task->hits, error);
 }
 
-/* Some of the queries as a task of their own, which borrows what both need. */
+/* Searches for some of the queries as a task of their own, which borrows shared data. */
 static cog_status run_some(struct search_task *task, const uint32_t *queries, size_t count,
                            struct search_task *some, cog_error *error) {
     *some = *task;
     some->parts = (struct query_parts){0};
     some->hits = (struct hit_lists){0};
     some->queries = count;
-    some->is_empty = NULL; /* these are sure */
+    some->is_empty = NULL; /* the selected queries are known to be non-empty */
     some->looks_first = false;
     TRY(query_parts_select(&task->parts, queries, count, &some->parts, error));
     return run_planned(some, error);
 }
 
-/* Puts the hits of some queries to those of the others. */
+/* Merges the hits of some queries with those of the others. */
 static cog_status join_hits(struct search_task *task, const uint32_t *queries, size_t count,
                             const struct hit_lists *some, cog_error *error) {
     struct hit_lists all, *own = &task->hits;
@@ -461,7 +462,7 @@ static cog_status join_hits(struct search_task *task, const uint32_t *queries, s
     return COG_OK;
 }
 
-/* What the first look leaves open. */
+/* Answers the queries left open by the first look. */
 static cog_status run_unsure(struct search_task *task, const uint32_t *queries, size_t count,
                              cog_error *error) {
     const uint64_t compared = task->compared, candidates = task->candidates;

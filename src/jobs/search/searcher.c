@@ -1,4 +1,4 @@
-/* Searchers: one query after the other, with everything that a query needs made beforehand. */
+/* Searchers answer one query after the other, with all preparations made in advance. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@
 struct question {
     struct search_task task;
     bool is_checked;
-    bool has_margins; /* the choice was made for queries that have them */
+    bool has_margins; /* the choice was made for queries with margins */
     size_t segments;  /* with scratch memory */
 };
 
@@ -27,34 +27,34 @@ struct cog_searcher {
     const cog_index *index;
     cog_search_options options;
     struct question of_texts, of_signatures;
-    /* Of an index by Jaccard or containment, in place of these. */
+    /* For an index by Jaccard or containment, instead of these. */
     struct set_question of_sets;
     struct set_search set_search;
     /* Texts. */
     struct analyzer *analyzer;
     struct bag_counter *counter;
     struct term_list terms;
-    struct corpus corpus; /* of one row: the query */
+    struct corpus corpus; /* one row: the query */
     /* Texts of another language. */
     const struct foreign_documents *foreign; /* or NULL */
     struct foreign_documents *own_foreign;
     struct document_projector projector;
     struct projector_worker *projecting;
-    bool is_projected; /* the query */
+    bool is_projected; /* the current query */
     struct text_signer signer;
     struct text_signer_scratch signer_scratch;
-    cog_statistics *signed_by; /* of the signer; owned */
+    cog_statistics *signed_by; /* the signer's statistics; owned */
     struct query_spread spread;
     uint8_t is_empty;
-    /* Of the query. */
-    uint8_t *signature; /* with its padding */
+    /* The current query. */
+    uint8_t *signature; /* including padding */
     float *margins;
     cog_hits hits;
 };
 
 /* ---- Questions ------------------------------------------------------------------------------- */
 
-/* Scratch memory belongs to the method that was chosen. */
+/* Scratch memory belongs to the chosen method. */
 static void free_scratch(struct question *question) {
     const struct search_method *method = method_of(question->task.options.method);
     for (size_t part = 0; part < question->segments; part++)
@@ -69,7 +69,7 @@ static void reset_question(struct question *question) {
     *question = (struct question){0};
 }
 
-/* Before the first query of a kind, or if margins come or stay away that did not before. */
+/* Call before the first query of a kind, and when queries start or stop having margins. */
 static cog_status check_question(cog_searcher *searcher, struct question *question,
                                  bool has_margins, cog_error *error) {
     bool of_texts = question == &searcher->of_texts;
@@ -100,7 +100,7 @@ static struct signatures_view view_of_query(const cog_searcher *searcher) {
     return (struct signatures_view){searcher->signature, 1, bits, signature_stride_bytes(bits)};
 }
 
-/* The query is in place: its signature, margins and vector, as far as they are needed. */
+/* Answers the current query; its signature, margins and vector are in place as far as needed. */
 static cog_status answer(cog_searcher *searcher, struct question *question, const cog_hits **hits,
                          cog_error *error) {
     struct search_task *task = &question->task;
@@ -137,7 +137,7 @@ static cog_status sign_text(cog_searcher *searcher, bool wants_margins, cog_erro
 
 static cog_status weigh_text(cog_searcher *searcher, cog_error *error) {
     struct search_task *task = &searcher->of_texts.task;
-    if (search_task_needs_signatures(task)) /* only what these propose is compared */
+    if (search_task_needs_signatures(task)) /* only rows that these propose are compared */
         TRY(query_parts_weigh_later(&task->parts, searcher->index, &searcher->corpus, error));
     else
         TRY(query_parts_weigh(&task->parts, searcher->index, &searcher->corpus, 1, error));
@@ -176,7 +176,7 @@ cog_status searcher_find_bag(cog_searcher *searcher, const struct bag_view *bag,
     return answer(searcher, &searcher->of_texts, hits, error);
 }
 
-/* The text as terms of the index's language. */
+/* Reads the text as terms of the index's language. */
 static cog_status read_text(cog_searcher *searcher, struct bytes_view text,
                             struct bytes_view language, struct bag_view *bag, cog_error *error) {
     static const struct bytes_view no_id;
@@ -257,7 +257,7 @@ cog_status cog_searcher_create(const cog_index *index, const cog_search_options 
         status = analyzer_create(&index->terms, &searcher->analyzer, error);
         THEN(status, bag_counter_create(&searcher->counter, error));
     }
-    /* What cannot be asked is refused here and not by the first query. */
+    /* Reject invalid questions here, not with the first query. */
     if (index_is_of_sets(index))
         THEN(status, set_question_take(index, options, &searcher->of_sets, error));
     else
@@ -311,7 +311,7 @@ cog_status cog_searcher_project(cog_searcher *searcher, const cog_lexicon *lexic
     return status;
 }
 
-/* What belongs to the state of the index. */
+/* Clears data that depends on the state of the index. */
 static void forget_state(cog_searcher *searcher) {
     if (searcher->spread.queries)
         query_spread_clear(&searcher->spread);

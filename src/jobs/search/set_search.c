@@ -10,9 +10,9 @@
 #include "plan/sampled_truth.h"
 #include "run/job.h"
 
-/* A similarity that is rounded to a float was not less than the float by more than this share. */
+/* Upper bound on the relative error of a similarity rounded to a float. */
 #define FLOAT_ROUNDING 1e-7
-/* Bounds in doubles are wider by this share than what they bound. */
+/* Bounds computed in doubles are widened by this share. */
 #define BOUND_ROUNDING 1e-9
 
 cog_status set_question_take(const cog_index *index, const cog_search_options *options,
@@ -59,7 +59,7 @@ static bool is_worse(const struct match *a, const struct match *b) {
     return a->similarity < b->similarity || (a->similarity == b->similarity && a->b > b->b);
 }
 
-/* The hits are a heap with the worst in front; puts `hit` at `at` or below. */
+/* The hits are a heap with the worst first; puts `hit` at `at` or below. */
 static void sink(struct match *hits, size_t count, size_t at, struct match hit) {
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
         if (child + 1 < count && is_worse(&hits[child + 1], &hits[child]))
@@ -89,7 +89,7 @@ static cog_status add_hit(struct set_search *search, size_t k, uint64_t row, dou
 
 /* ---- One segment ----------------------------------------------------------------------------- */
 
-/* A query's members, of its terms or of its words, in a segment. */
+/* A query's members (terms or words) in a segment. */
 struct walk {
     struct set_search *search;
     const struct set_question *question;
@@ -100,8 +100,8 @@ struct walk {
     const uint64_t *members;
     size_t size;
     bool of_words, is_done;
-    bool has_twin;           /* in an earlier segment; only an equal document comes before it */
-    struct set_measure need; /* what a document must reach to be a hit */
+    bool has_twin;           /* in an earlier segment; only an equal document precedes it */
+    struct set_measure need; /* the minimum for a document to be a hit */
 };
 
 static cog_status damaged_row(const struct walk *walk, uint32_t row, cog_error *error) {
@@ -115,7 +115,7 @@ static cog_status damaged_lists(const struct walk *walk, cog_error *error) {
                      walk->segment->container.path);
 }
 
-/* The threshold, or the k-th best so far. */
+/* Sets the minimum to the threshold, or to the k-th best so far. */
 static void raise_need(struct walk *walk) {
     const struct set_search *search = walk->search;
     if (walk->question->k == 0 || search->count < walk->question->k)
@@ -125,7 +125,7 @@ static void raise_need(struct walk *walk) {
         walk->need.threshold = least;
 }
 
-/* A bound on what a document of that size may share is enough. */
+/* Whether a document of this size may match, given an upper bound on the shared members. */
 static bool may_match(const struct walk *walk, size_t size, size_t shared) {
     const double t = walk->need.threshold;
     const double smaller = (double)(size < walk->size ? size : walk->size);
@@ -153,7 +153,7 @@ static cog_status compare(struct walk *walk, uint32_t row, cog_error *error) {
     return COG_OK;
 }
 
-/* A document that shares the member at a place of the query. */
+/* Processes a document that shares the member at a place of the query. */
 static cog_status meet(struct walk *walk, size_t place, uint64_t entry, cog_error *error) {
     const uint32_t row = member_entry_row(entry);
     if (row >= walk->segment->rows)
@@ -166,7 +166,7 @@ static cog_status meet(struct walk *walk, size_t place, uint64_t entry, cog_erro
         (walk->of_words && sizes->terms > 0 && query->term_count > 0))
         return COG_OK;
     size = is_text ? 1 : size;
-    /* The place in the document's own order is not before this one. */
+    /* The lower bound of the member's place in the document's own order. */
     const uint64_t other_place =
         ((uint64_t)member_entry_class(entry) * size + MEMBER_LIST_CLASSES - 1) /
         MEMBER_LIST_CLASSES;
@@ -180,7 +180,7 @@ static cog_status meet(struct walk *walk, size_t place, uint64_t entry, cog_erro
     return is_new ? compare(walk, row, error) : COG_OK;
 }
 
-/* The lists of all members, found with the next ones on their way into the cache. */
+/* Finds the lists of all members, prefetching the next ones. */
 static cog_status find_lists(struct walk *walk, const struct member_lists *lists,
                              cog_error *error) {
     enum { TOGETHER = 256 };
@@ -200,9 +200,10 @@ static cog_status find_lists(struct walk *walk, const struct member_lists *lists
     return COG_OK;
 }
 
-/* The order of the segment: by the length of lists, then by members, which rise. */
+/* Orders the members as the segment does: by length of lists, then by member (already ascending).
+ */
 static void order_members(struct walk *walk) {
-    enum { COUNTED = 256 }; /* longer lists are few */
+    enum { COUNTED = 256 }; /* few lists are longer */
     const struct member_list *lists = walk->search->lists;
     uint64_t *order = walk->search->order;
     size_t starts[COUNTED + 1] = {0};
@@ -218,7 +219,7 @@ static void order_members(struct walk *walk) {
         qsort(order + longer, walk->size - longer, sizeof *order, compare_u64);
 }
 
-/* The classes of places at which a document may first share a member. */
+/* The last class of places at which a document can share its first member. */
 static unsigned last_class(double threshold) {
     const double last = MEMBER_LIST_CLASSES * (1 - threshold) + 1e-6;
     return last < MEMBER_LIST_CLASSES - 1 ? (unsigned)last : MEMBER_LIST_CLASSES - 1;
@@ -234,7 +235,7 @@ static cog_status read_lists(struct walk *walk, cog_error *error) {
             least_for = walk->need.threshold;
             least = set_least_overlap(&walk->need, walk->size);
         }
-        /* Behind its prefix, a query is only the larger one of two by containment. */
+        /* After its prefix, a query can only be the larger of the two, by containment. */
         const bool in_prefix = walk->size - place >= least;
         if (!in_prefix && !walk->need.containment)
             return COG_OK;
@@ -261,7 +262,7 @@ static bool are_equal(const struct document_set *a, const struct document_set *b
             memcmp(a->words, b->words, a->word_count * sizeof *a->words) == 0);
 }
 
-/* An equal document has the rarest member of the query in the first place too. */
+/* An equal document also has the query's rarest member in the first place. */
 static cog_status find_equal(struct walk *walk, cog_error *error) {
     struct set_search *search = walk->search;
     const struct member_list *list = &search->lists[(uint32_t)search->order[0]];

@@ -449,7 +449,8 @@ static uint64_t pair_key(const struct verdicts *verdicts, const struct verdict *
     return keys[0] < keys[1] ? hash_pair(keys[0], keys[1]) : hash_pair(keys[1], keys[0]);
 }
 
-/* From the last verdict to the first: of several about the same two documents the last counts. */
+/* Goes from the last verdict to the first: of several about the same two documents, the last is
+ * applied. */
 static cog_status overrule(struct applying *applying, cog_error *error) {
     const struct verdicts *verdicts = applying->verdicts;
     struct {
