@@ -12,18 +12,19 @@
 #include "plan/sampled_truth.h"
 #include "search/flat/flat.h"
 
-/* More documents are proposed than wanted: the means that decide how far a link stands out are
- * those of the truly nearest. */
+/* Propose more documents than wanted, because the means that decide how far a link stands out need
+ * the truly nearest. */
 enum { PROPOSALS = 128, DISTANCES_PER_PROPOSAL = 16 };
 
-/* Documents are asked in blocks, whose proposals take this much while they are sorted. */
+/* Queries are processed in blocks; this is the memory of a block's proposals while they are sorted.
+ */
 enum { BLOCK_BYTES = 128 << 20 };
 
 struct proposing {
     struct job *job;
     const struct link_space *space;
     const struct link_search *search;
-    struct signatures_view views[2]; /* of methods that compare signatures */
+    struct signatures_view views[2]; /* for methods that compare signatures */
 };
 
 size_t link_proposals(const struct link_search *search, int side) {
@@ -37,7 +38,7 @@ static bool searches_signatures(const struct search_method *method) {
            !(method->needs & (NEEDS_VECTORS | NEEDS_ROW_MARGINS | NEEDS_QUERY_MARGINS));
 }
 
-/* The nearest signatures of the documents [first, first + count) of a side. */
+/* Finds the nearest signatures of the documents [first, first + count) of a side. */
 static cog_status propose_nearest(const struct proposing *work, int side, const void *tables,
                                   size_t first, size_t count, struct hit_lists *hits,
                                   cog_error *error) {
@@ -69,7 +70,7 @@ uint32_t link_radius_of(const size_t *histogram, size_t count, const struct link
     return radius_bits;
 }
 
-/* Enough of the nearest, and no more pairs than memory holds. */
+/* Chooses a radius with enough of the nearest but no more pairs than fit in memory. */
 static cog_status choose_radius(const struct proposing *work, uint32_t *radius_bits,
                                 cog_error *error) {
     uint32_t sample[LINK_RADIUS_ROWS];
@@ -94,8 +95,8 @@ static cog_status choose_radius(const struct proposing *work, uint32_t *radius_b
 
 /* ---- Pairs by a join ------------------------------------------------------------------------- */
 
-/* Pairs within the radius by the method, planned for the recall of likely partners. The task
- * borrows the vectors. */
+/* Finds the pairs within the radius by the method, planned for the recall of likely partners. The
+ * task borrows the vectors. */
 static cog_status join_pairs(struct proposing *work, uint32_t radius_bits,
                              struct match_list *matches, cog_error *error) {
     const struct link_space *space = work->space;
@@ -199,8 +200,8 @@ static bool holds(const struct cosine_neighbours *neighbours, size_t row, uint32
     return false;
 }
 
-/* Reports how many of the true nearest of some source documents were found. Only neighbours whose
- * cosine is that of likely partners count. */
+/* Reports how many of the true nearest neighbours of a sample of source documents were found. Only
+ * neighbours with the cosine of likely partners count. */
 static cog_status measure_recall(struct job *job, const struct link_space *space,
                                  const struct cosine_neighbours *found, cog_error *error) {
     enum { SAMPLE = 500, NEAREST = 10 };
@@ -237,7 +238,7 @@ static cog_status find_exactly(struct job *job, const struct link_space *space,
     return COG_OK;
 }
 
-/* Signatures of a side, made block by block. */
+/* Signs a side, block by block. */
 static cog_status sign_side(struct proposing *work, int side, cog_error *error) {
     const struct sparse_matrix *vectors = &work->space->vectors[side];
     struct signature_options options;
@@ -301,14 +302,14 @@ void link_candidates_free(struct link_candidates *candidates) {
     cosine_topk_free(&candidates->sides[1]);
 }
 
-/* Signatures and tables, and the margins of hash tables, per document. */
+/* Bytes per document: signatures and tables, and margins for hash tables. */
 static size_t proposing_bytes(const struct link_search *search) {
     unsigned bits = search->options->bits;
     size_t margins = search->method == COG_METHOD_LSH ? bits * sizeof(float) : 0;
     return 4 * signature_stride_bytes(bits) + margins;
 }
 
-/* Pairs of a join are listed all at once; methods that search signatures propose in blocks. */
+/* Pairs of a join are all in memory at once; methods that search signatures propose in blocks. */
 static uint64_t signatures_memory_bytes(const struct link_space *space,
                                         const struct link_search *search) {
     uint64_t proposing = 0, proposed = 0;
@@ -329,12 +330,13 @@ uint64_t link_candidates_memory_bytes(const struct link_space *space,
     for (int side = 0; side < 2; side++)
         kept += space->vectors[side].rows *
                 (search->wanted[side] * sizeof(struct cosine_neighbour) + sizeof(uint32_t));
-    for (int side = 0; side < 2; side++) { /* the exact search, also of samples */
+    for (int side = 0; side < 2;
+         side++) { /* for the exact search, which is also used for samples */
         uint64_t exact = link_nearest_memory_bytes(space, side, search->wanted[side], threads);
         if (side == 0 || search->method == COG_METHOD_EXACT)
             most = exact > most ? exact : most;
     }
-    if (search->method == COG_METHOD_LISTS) /* it samples while it has its lists */
+    if (search->method == COG_METHOD_LISTS) /* samples are searched while the lists exist */
         return kept + most + link_lists_memory_bytes(space, search, threads);
     uint64_t signing =
         method && !(method->needs & NEEDS_VECTORS) ? signatures_memory_bytes(space, search) : 0;

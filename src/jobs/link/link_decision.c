@@ -8,20 +8,20 @@
 #include "base/memory.h"
 #include "jobs/link/link_null.h"
 
-/* Values of links or decoys in rising order, with the number of the link that each belongs to. */
+/* Values of links or decoys in ascending order, with the index of the link of each. */
 struct ordered_values {
     float *values;
     uint32_t *links;
 };
 
-/* One number (margin, standing, strength) of the links and decoys. */
+/* One value (margin, standing, strength) of the links and decoys. */
 struct sorted_view {
     struct ordered_values links, decoys;
 };
 
-/* Links next to each other that share a probability. */
+/* Consecutive links that share a probability. */
 struct block {
-    double wrong; /* expected wrong links */
+    double wrong; /* expected number of wrong links */
     size_t links;
 };
 
@@ -35,13 +35,14 @@ struct fitting {
     size_t count;
     struct sorted_view margins, standings, strengths;
     struct ordered_values decoys_by_cosine;
-    double *partners; /* by link: how likely its source document has a partner, by its standing */
-    double *weights;  /* by link: the wrong links that its decoy stands for */
-    double *right;    /* by link: how likely it is right */
+    double *partners; /* by link: probability that its source document has a partner, from its
+                         standing */
+    double *weights;  /* by link: number of wrong links that its decoy represents */
+    double *right;    /* by link: probability that it is right */
     double *sorted;   /* weights in the order of a view's decoys */
-    double *wrong;    /* by place in the order of links: expected wrong links there */
-    float *part_links, *part_decoys; /* strengths of one part, rising */
-    double *part_wrong;              /* by place in the order of the part's links */
+    double *wrong;    /* by position in the order of links: expected number of wrong links there */
+    float *part_links, *part_decoys; /* strengths of one part, ascending */
+    double *part_wrong;              /* by position in the order of the part's links */
     struct block *blocks;
     struct place *places; /* for sorting */
 };
@@ -64,7 +65,7 @@ static void sort_places(const struct fitting *fitting, struct ordered_values *or
     }
 }
 
-/* By one member of the views, the first of which is given. */
+/* Sorts by one member of the views; `first` is that member of the first view. */
 static void sort_views(const struct fitting *fitting, struct ordered_values *ordered,
                        const float *first) {
     const size_t step = sizeof(struct link_view) / sizeof(float);
@@ -142,10 +143,10 @@ static void fitting_free(struct fitting *fitting) {
 
 /* ---- Wrong links ----------------------------------------------------------------------------- */
 
-/* The share of decoys that a tail is fitted to. */
+/* The share of decoys used to fit the tail. */
 static const double TAIL = 0.3;
 
-/* The decoys of a view, each counted by a weight. */
+/* The distribution of a view's decoys, with weights. */
 static struct link_null null_of(const struct fitting *fitting, const struct sorted_view *view,
                                 const double *weights) {
     struct link_null null;
@@ -155,7 +156,7 @@ static struct link_null null_of(const struct fitting *fitting, const struct sort
     return null;
 }
 
-/* The value at which the weight up to it reaches half. */
+/* The value at which the cumulative weight reaches half. */
 static float median_decoy(const struct fitting *fitting, const struct sorted_view *view,
                           const struct link_null *null) {
     double weight = 0;
@@ -167,8 +168,8 @@ static float median_decoy(const struct fitting *fitting, const struct sorted_vie
     return -INFINITY;
 }
 
-/* How many links are wrong: those up to the median of the decoys, where there are hardly any right
- * ones, stand for half of the wrong links. Half a link more, for there may be one by chance. */
+/* Estimates the number of wrong links: links up to the median of the decoys, where hardly any are
+ * right, represent half of the wrong links. Adds half a link, as there may be one by chance. */
 static double count_wrong(const struct fitting *fitting, const struct sorted_view *view,
                           const struct link_null *null) {
     float median = median_decoy(fitting, view, null);
@@ -180,9 +181,9 @@ static double count_wrong(const struct fitting *fitting, const struct sorted_vie
     return decoys > 0 ? fmin(all, links * null->total / decoys) : all;
 }
 
-/* Spreads the wrong links over links, by the share of decoys around each of them. What lies between
- * two links belongs to both by halves, and what lies beyond the last to the last. `above` is the
- * share from the first on. */
+/* Distributes the wrong links over links by the share of decoys around each. Decoys between two
+ * links count half for each; decoys beyond the last count for the last. `above` is the share from
+ * the first link on. */
 static void spread_wrong(const struct link_null *null, double all, double above,
                          const float *values, size_t count, double *wrong) {
     struct link_null_cursor cursor = {.null = null};
@@ -198,8 +199,8 @@ static void spread_wrong(const struct link_null *null, double all, double above,
         wrong[count - 1] += all * above;
 }
 
-/* Isotonic regression: makes the expected share of wrong links fall from one link to the next, and
- * at most 1. */
+/* Isotonic regression: makes the expected share of wrong links non-increasing from one link to the
+ * next, and at most 1. */
 static void make_monotone(const struct fitting *fitting, size_t first) {
     struct block *blocks = fitting->blocks;
     size_t count = 0, at = first;
@@ -219,9 +220,9 @@ static void make_monotone(const struct fitting *fitting, size_t first) {
 
 /* ---- Documents with partners ----------------------------------------------------------------- */
 
-/* One pass; returns the largest change. A document without a partner has only a second choice for a
- * decoy, so decoys count by these probabilities themselves. From a pass on, half of each change is
- * made, so that passes do not swing between two states. */
+/* One pass; returns the largest change. A document without a partner has only a second choice as
+ * its decoy, so decoys are weighted by these probabilities. From pass SWINGING on, only half of
+ * each change is applied, so that passes do not oscillate. */
 static double improve_partners(const struct fitting *fitting, int pass) {
     enum { SWINGING = 20 };
     const struct sorted_view *view = &fitting->standings;
@@ -251,9 +252,9 @@ static void settle_partners(const struct fitting *fitting) {
         change = improve_partners(fitting, pass);
 }
 
-/* Judged by heights first, and then by what is learned from them without the margin: a page with a
- * near copy has a small margin and a decoy of a large one. Judged by margins, the decoys of
- * such pages, which separate best, would count least. */
+/* Uses heights first, then what is learned from them without the margin. A page with a near copy
+ * has a small margin and a decoy with a large one; with margins, the decoys of such pages, which
+ * discriminate best, would count least. */
 static cog_status find_partners(struct fitting *fitting, cog_error *error) {
     enum { ROUNDS = 2 };
     struct link_strength standing = link_strength_of_heights();
@@ -269,14 +270,14 @@ static cog_status find_partners(struct fitting *fitting, cog_error *error) {
 
 /* ---- Wrong links by cosine ------------------------------------------------------------------- */
 
-/* Documents without a partner may be of another kind than those with one: statutes among manual
- * pages resemble nothing. So decoys may be grouped by their cosines, and those of a group stand for
- * the wrong links with such cosines. */
+/* Documents without a partner may differ in kind from those with one: statutes among manual pages
+ * resemble nothing. So decoys may be grouped by cosine, and those of a group represent the wrong
+ * links with such cosines. */
 enum { MOST_GROUPS = 5 };
 
 struct cosine_groups {
     size_t count;
-    float ends[MOST_GROUPS]; /* a cosine at an end belongs to the next group */
+    float ends[MOST_GROUPS]; /* a cosine equal to an end belongs to the next group */
 };
 
 static size_t group_of(const struct cosine_groups *groups, float cosine) {
@@ -286,7 +287,7 @@ static size_t group_of(const struct cosine_groups *groups, float cosine) {
     return group;
 }
 
-/* Groups with the same weight of decoys. */
+/* Makes groups with equal weights of decoys. */
 static struct cosine_groups make_groups(const struct fitting *fitting, size_t count, double total) {
     const struct ordered_values *decoys = &fitting->decoys_by_cosine;
     struct cosine_groups groups = {.count = count};
@@ -302,14 +303,15 @@ static struct cosine_groups make_groups(const struct fitting *fitting, size_t co
     return groups;
 }
 
-/* Links and weights of decoys of one group with small margins, where hardly any link is right. */
+/* The number of links and the weight of decoys of a group with small margins, where hardly any link
+ * is right. */
 struct small_margins {
     double links, decoys;
 };
 
-/* Up to 0, for a right link is nearly always preferred by both of its documents; in one of several
- * groups up to the median of its decoys, if that is less: the right links below 0 are alike in
- * their cosines. */
+/* Counts margins up to 0, as a right link is nearly always preferred by both of its documents. With
+ * several groups, the limit is the median of the group's decoys if that is smaller, because right
+ * links below 0 have similar cosines. */
 static struct small_margins look_below(const struct fitting *fitting,
                                        const struct cosine_groups *groups, size_t group) {
     const struct sorted_view *view = &fitting->margins;
@@ -335,7 +337,8 @@ static struct small_margins look_below(const struct fitting *fitting,
     return found;
 }
 
-/* Weighs each decoy by the wrong links that it stands for. Returns what this is taken from. */
+/* Weighs each decoy by the number of wrong links that it represents. Returns the totals that this
+ * is derived from. */
 static struct small_margins weigh_by_cosine(const struct fitting *fitting, size_t group_count,
                                             double total) {
     struct cosine_groups groups = make_groups(fitting, group_count, total);
@@ -369,8 +372,8 @@ static double sum_of(const double *values, size_t count) {
     return sum;
 }
 
-/* Takes the values of one part out of an order, without those of -INFINITY; `places` has where they
- * stand there. */
+/* Extracts the values of one part from an order, without -INFINITY, and stores their positions in
+ * `places`. */
 static size_t take_part(const struct fitting *fitting, const struct ordered_values *ordered,
                         const struct link_view *views, int part, float *values) {
     size_t count = 0;
@@ -383,9 +386,9 @@ static size_t take_part(const struct fitting *fitting, const struct ordered_valu
     return count;
 }
 
-/* Spreads the wrong links of one part over its links, by the decoys of that part, and returns the
- * weight of the tail. That is at most `most_tail`: right links that are not preferred are few, and
- * lie among the last of many decoys. */
+/* Distributes the wrong links of one part over its links by the decoys of that part, and returns
+ * the weight of the tail, at most `most_tail`: right links that are not preferred are few, and are
+ * among the last of many decoys. */
 static double spread_part(const struct fitting *fitting, int part, bool has_decoys,
                           double most_tail) {
     const struct sorted_view *view = &fitting->strengths;
@@ -405,8 +408,8 @@ static double spread_part(const struct fitting *fitting, int part, bool has_deco
     return tail;
 }
 
-/* If hardly any decoy has a margin above 0, these decoys and the links say what a margin means.
- * One decoy is many wrong links then, so half a decoy more may have been missed. */
+/* If hardly any decoy has a margin above 0, estimates from these decoys and the links what a margin
+ * means. One decoy then represents many wrong links, so another half decoy may have been missed. */
 static void spread_by_odds(const struct fitting *fitting, double decoys, size_t first) {
     const struct sorted_view *view = &fitting->strengths;
     size_t weak = count_weak(fitting, &view->decoys), count = fitting->count;
@@ -430,7 +433,8 @@ static bool is_preferred(const struct fitting *fitting, size_t place) {
     return link_part_of(&fitting->sample->links[link]) == LINK_PREFERRED;
 }
 
-/* Right links among the preferred ones: all but the wrong ones that were spread over them. */
+/* The number of right links among the preferred ones: all except the wrong ones distributed over
+ * them. */
 static double count_preferred(const struct fitting *fitting, size_t first) {
     double right = 0;
     for (size_t i = first; i < fitting->count; i++)
@@ -438,8 +442,8 @@ static double count_preferred(const struct fitting *fitting, size_t first) {
     return fmax(0, right);
 }
 
-/* Right links among the others. Those that are more likely wrong do not count: they are many, and
- * the sum of their probabilities is the error of the estimate. */
+/* The number of right links among the others. Links that are more likely wrong are not counted:
+ * they are many, and the sum of their probabilities is the error of the estimate. */
 static double count_others(const struct fitting *fitting, const struct link_decision *decision) {
     double right = 0;
     for (size_t i = 0; i < fitting->count; i++) {
@@ -449,7 +453,7 @@ static double count_others(const struct fitting *fitting, const struct link_deci
     return right;
 }
 
-/* The probabilities by strengths. A link that has none is taken to be wrong. */
+/* Fits the probabilities by strength. Links without a strength are assumed to be wrong. */
 static cog_status fit_strengths(struct link_decision *decision, const struct fitting *fitting,
                                 const struct link_strength *strength, size_t groups,
                                 cog_error *error) {
@@ -477,8 +481,8 @@ static cog_status fit_strengths(struct link_decision *decision, const struct fit
     return COG_OK;
 }
 
-/* Of the estimates with all decoys in one group and in several, the one that lets in more links:
- * each is too careful with collections that the other suits. */
+/* Of the estimates with all decoys in one group and with several groups, chooses the one that
+ * admits more links: each is too cautious for collections that suit the other. */
 static cog_status fit_groups(struct link_decision *decision, const struct fitting *fitting,
                              const struct link_strength *strength, double precision,
                              cog_error *error) {
@@ -495,8 +499,8 @@ static cog_status fit_groups(struct link_decision *decision, const struct fittin
     return status;
 }
 
-/* What the next round learns from: the probabilities, or, if they let in nothing, which documents
- * have partners. */
+/* Sets what the next round learns from: the probabilities, or if they admit no link, which
+ * documents have partners. */
 static void take_right(const struct fitting *fitting, const struct link_decision *decision,
                        double precision) {
     bool is_known = link_decision_choose(decision, precision).kept > 0;
@@ -507,7 +511,7 @@ static void take_right(const struct fitting *fitting, const struct link_decision
     }
 }
 
-/* Strengths and probabilities in turn, each learned from the other. */
+/* Alternates strengths and probabilities, each learned from the other. */
 static cog_status fit_rounds(struct link_decision *decision, struct fitting *fitting,
                              double precision, cog_error *error) {
     enum { ROUNDS = 3 };
@@ -551,7 +555,8 @@ double link_probability(const struct link_decision *decision, float strength) {
 
 /* ---- Choice ---------------------------------------------------------------------------------- */
 
-/* The bounds of the 95% interval of a count's expectation (Wilson and Hilferty's cube roots). */
+/* The bounds of the 95% interval of the expected value of a count (Wilson and Hilferty's cube
+ * roots). */
 static double count_low(double count) {
     double root = count > 0 ? 1 - 1 / (9 * count) - 1.96 / (3 * sqrt(count)) : 0;
     return root > 0 ? count * root * root * root : 0;
@@ -566,7 +571,7 @@ static double bounded(double share) {
     return fmin(1, fmax(0, share));
 }
 
-/* Wrong links are known by decoys, so their number has the error of a count of decoys. */
+/* Wrong links are estimated from decoys, so their number has the error of a count of decoys. */
 static struct link_expectation expect_precision(const struct link_decision *decision, double kept,
                                                 double right) {
     double rate = decision->null_rate, wrong = kept - right;
@@ -588,8 +593,8 @@ static struct link_expectation expect_recall(const struct link_decision *decisio
                                      .high = fmax(share, bounded(right / (right + least)))};
 }
 
-/* Half a standard error of the number of wrong links, which is that of a count of decoys: of
- * thresholds that are all uncertain, the one that lets in most is likely to flatter. */
+/* Half a standard error of the number of wrong links, which is that of a count of decoys. Among
+ * uncertain thresholds, the one that admits most is likely to be too optimistic. */
 static double doubt(const struct link_decision *decision, double wrong) {
     return 0.5 * sqrt(fmax(0, wrong * decision->null_rate));
 }

@@ -8,8 +8,8 @@
 
 static const uint32_t NONE = UINT32_MAX;
 
-/* The best cosines of a document without two of its neighbours, falling. A neighbour that was not
- * found is taken to lie where the search ended. */
+/* The best cosines of a document except to two of its neighbours, descending. Neighbours that were
+ * not found are assumed to be where the search ended. */
 static void rivals_without(const struct link_candidates *candidates, int side, uint32_t row,
                            uint32_t a, uint32_t b, double rivals[LINK_RIVALS]) {
     const struct cosine_neighbours *neighbours = &candidates->sides[side];
@@ -22,7 +22,7 @@ static void rivals_without(const struct link_candidates *candidates, int side, u
         rivals[used++] = (double)candidates->beyond;
 }
 
-/* The view of a link in a world without the target document `gone`. */
+/* The view of a link if the target document `gone` did not exist. */
 static struct link_view view_link(const struct link_candidates *candidates, uint32_t from,
                                   uint32_t to, double cosine, uint32_t gone) {
     double own[LINK_RIVALS], back[LINK_RIVALS];
@@ -45,8 +45,8 @@ struct decoying {
     struct link_sample *sample;
 };
 
-/* The target document's part of a contrast. The source document's is the same for all candidates.
- */
+/* The target document's part of a contrast; the source document's part is the same for all
+ * candidates. */
 static double mean_of_target(const struct decoying *work, uint32_t to) {
     double nearest[LINK_RIVALS], sum = 0;
     rivals_without(work->candidates, 1, to, NONE, NONE, nearest);

@@ -62,8 +62,8 @@ void links_best(struct link *links, size_t *count, size_t per_source) {
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
-/* Mean cosines of all documents to their k nearest, source documents first. A neighbour outside the
- * radius of the search is taken to lie at the radius. */
+/* The mean cosines of all documents to their k nearest, source documents first. Neighbours outside
+ * the radius of the search are assumed to be at the radius. */
 static void take_means(const struct link_candidates *candidates, size_t k, float *means) {
     for (int side = 0; side < 2; side++) {
         const struct cosine_neighbours *neighbours = &candidates->sides[side];
@@ -79,7 +79,7 @@ static void take_means(const struct link_candidates *candidates, size_t k, float
     }
 }
 
-/* The two means of every document, or none if the cosine itself counts. */
+/* Computes the two means of every document, or none if the cosine itself decides. */
 static cog_status take_both_means(const struct link_candidates *candidates, size_t hubs,
                                   float **means, struct link_means both[2], cog_error *error) {
     size_t from_rows = candidates->sides[0].queries;
@@ -95,7 +95,7 @@ static cog_status take_both_means(const struct link_candidates *candidates, size
     return COG_OK;
 }
 
-/* The candidates of a source document, scored. */
+/* Scores the candidates of a source document. */
 static size_t score_row(const struct cosine_neighbours *neighbours, size_t row,
                         const struct link_means both[2], struct link *links) {
     size_t count = neighbours->counts[row];
@@ -108,8 +108,8 @@ static size_t score_row(const struct cosine_neighbours *neighbours, size_t row,
     return count;
 }
 
-/* Lists the best candidates of each source document, at most `most` of them, scored, the best
- * first; and the best one of each by itself. */
+/* Lists up to `most` best candidates of each source document, scored and sorted, and separately the
+ * best one of each. */
 static cog_status list_best(cog_links *links, const struct link_candidates *candidates,
                             const struct link_means both[2], size_t most, cog_error *error) {
     const struct cosine_neighbours *neighbours = &candidates->sides[0];
@@ -133,7 +133,7 @@ static cog_status list_best(cog_links *links, const struct link_candidates *cand
     return COG_OK;
 }
 
-/* Lists the candidates that may become links: of each source document, or one-to-one. */
+/* Lists the candidates that may become links: per source document, or one-to-one. */
 static cog_status take_candidates(cog_links *links, const struct link_candidates *candidates,
                                   const cog_link_options *options, cog_error *error) {
     struct link_means both[2] = {{NULL, NULL}, {NULL, NULL}};
@@ -151,16 +151,15 @@ static cog_status take_candidates(cog_links *links, const struct link_candidates
     return status;
 }
 
-/* Of the decision, which follows the search: means, the best link of each source document with its
- * views and their orders, and the links. */
+/* Memory of the decision, which follows the search: means, the best link of each source document
+ * with its views and their orders, and the links. */
 static double decision_bytes(const struct link_space *space) {
     enum { SOURCE_BYTES = 240, TARGET_BYTES = 16 };
     return (double)space->vectors[0].rows * SOURCE_BYTES +
            (double)space->vectors[1].rows * TARGET_BYTES;
 }
 
-/* The documents of the space, its vocabularies and what else the job holds already are counted as
- * they are. */
+/* Memory already held by the space, its vocabularies and the job is counted as it is. */
 static double needed_bytes(const struct link_space *space, struct link_search search,
                            cog_method method, unsigned threads) {
     const uint64_t known = link_space_memory_bytes(space), held = memory_job_held_bytes();
@@ -169,7 +168,8 @@ static double needed_bytes(const struct link_space *space, struct link_search se
            (double)link_candidates_memory_bytes(space, &search, threads) + decision_bytes(space);
 }
 
-/* Methods that list all pairs at once need more than flat and lists, which propose in blocks. */
+/* Fails if the budget is too small. Methods that list all pairs at once need more than flat and
+ * lists, which propose in blocks. */
 static cog_status keep_budget(const struct link_space *space, const struct link_search *search,
                               const struct job *job, cog_error *error) {
     const double budget = (double)job->run.memory_bytes;
@@ -232,7 +232,7 @@ static bool is_kept(const struct link *link, const cog_link_options *options,
     return link->strength >= least_strength;
 }
 
-/* Sets strengths and probabilities, and keeps the links that the options ask for. */
+/* Sets strengths and probabilities, and keeps the links that the options request. */
 static void keep_links(cog_links *links, const struct link_candidates *candidates,
                        const struct link_decision *decision, const cog_link_options *options,
                        cog_report *report) {
@@ -254,8 +254,9 @@ static void keep_links(cog_links *links, const struct link_candidates *candidate
     links->count = kept;
 }
 
-/* Probabilities follow from the best links of all source documents, also for links one-to-one: the
- * links above a margin of 0 are the same, and decoys need not know who has taken what. */
+/* Probabilities are derived from the best links of all source documents, even for one-to-one links:
+ * the links above a margin of 0 are the same, and decoys do not depend on which documents are
+ * taken. */
 static cog_status decide_links(cog_links *links, const struct link_candidates *candidates,
                                const cog_link_options *options, unsigned threads,
                                cog_report *report, cog_error *error) {

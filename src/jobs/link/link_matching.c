@@ -4,15 +4,15 @@
 #include "base/memory.h"
 #include "jobs/link/link_job.h"
 
-/* One-to-one links, the best first. A link that neither of its rows would leave for a better one is
- * in the greedy choice, and all of that are such; as all links have one order, there is one such
- * choice only, and every source row may ask for its best until nobody is turned away (Gale and
- * Shapley). This takes 12 bytes per source row and 4 per target row; sorting all candidates takes
- * several hundred per row. */
+/* One-to-one links, best first. A link that neither of its rows would give up for a better one is
+ * in the greedy choice, and all links of that choice are such. As all links have one order, the
+ * choice is unique, so every source row may propose to its best candidate until no row is rejected
+ * (Gale and Shapley). This takes 12 bytes per source row and 4 per target row; sorting all
+ * candidates takes several hundred per row. */
 
 enum { NOBODY = UINT32_MAX };
 
-/* The candidate that a source row has asked for last. */
+/* The candidate that a source row proposed to last. */
 struct asked {
     float contrast;
     uint32_t to;
@@ -22,7 +22,7 @@ struct matching {
     const struct cosine_neighbours *candidates;
     const struct link_means *both;
     struct asked *asked; /* by source row */
-    uint32_t *holders;   /* by target row: the source row that has it, or NOBODY */
+    uint32_t *holders;   /* by target row: the source row that holds it, or NOBODY */
 };
 
 static struct link score_candidate(const struct matching *matching, uint32_t from, size_t i) {
@@ -33,7 +33,7 @@ static struct link score_candidate(const struct matching *matching, uint32_t fro
     return link;
 }
 
-/* Goes on to the best candidate behind the one that was asked for; false if there is none. */
+/* Proceeds to the best candidate after the current one; false if there is none. */
 static bool ask_next(const struct matching *matching, uint32_t from) {
     struct asked last = matching->asked[from], next = {.contrast = -INFINITY, .to = NOBODY};
     for (size_t i = 0; i < matching->candidates->counts[from]; i++) {
@@ -48,7 +48,7 @@ static bool ask_next(const struct matching *matching, uint32_t from) {
     return next.to != NOBODY;
 }
 
-/* Places a source row, and whoever it displaces. */
+/* Matches a source row, and then any row that it displaces. */
 static void place(const struct matching *matching, uint32_t from) {
     while (ask_next(matching, from)) {
         const struct asked *own = &matching->asked[from];

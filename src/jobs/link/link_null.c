@@ -7,7 +7,7 @@
 
 static const double MOST_SHAPE = 0.8;
 
-/* The first value at which the weight up to it reaches the tail's begin. */
+/* The first value at which the cumulative weight reaches the beginning of the tail. */
 static size_t find_edge(const struct link_null *null, double tail) {
     double weight = 0;
     for (size_t i = 0; i < null->count; i++) {
@@ -18,7 +18,7 @@ static size_t find_edge(const struct link_null *null, double tail) {
     return null->count - 1;
 }
 
-/* Scale and shape by the mean excess, and the mean of excess times the share above it. */
+/* Fits scale and shape from the mean excess and the mean of excess times the share above it. */
 static void fit_tail(struct link_null *null, size_t begin) {
     double weight = 0, sum = 0, sum_above = 0, passed = 0;
     for (size_t i = begin; i < null->count; i++)
@@ -81,7 +81,7 @@ double link_null_above(struct link_null_cursor *cursor, double value) {
 
 /* ---- Odds ------------------------------------------------------------------------------------ */
 
-/* The share of one kind, if the odds against all others have this logarithm. */
+/* The probability of one kind, from the logarithm of its odds against all others. */
 static double share_of(double log_odds) {
     double small = portable_exp(-fabs(log_odds));
     return (log_odds > 0 ? 1 : small) / (1 + small);
@@ -91,12 +91,13 @@ double link_odds_wrong(const struct link_odds *odds, double strength) {
     return share_of(-(odds->constant + odds->slope * strength));
 }
 
-/* First and second derivatives of the likelihood by the constant and the slope. */
+/* First and second derivatives of the likelihood with respect to the constant and the slope. */
 struct odds_step {
     double slope[2], curve[2][2];
 };
 
-/* Adds a link (which may be right) or a decoy. Wrong links come twice, as links and as decoys. */
+/* Adds a link (which may be right) or a decoy. Wrong links are in the data twice, as links and as
+ * decoys. */
 static void add_value(struct odds_step *step, const struct link_odds *odds, double value,
                       double weight, bool is_link) {
     const double log_2 = 0.69314718055994531;
@@ -110,7 +111,7 @@ static void add_value(struct odds_step *step, const struct link_odds *odds, doub
     step->curve[1][1] += curve * value * value;
 }
 
-/* Twice the reciprocal of the standard deviation: what the slope is if nothing else is known. */
+/* Twice the reciprocal of the standard deviation: the slope if nothing else is known. */
 static double usual_slope(const float *values, size_t count) {
     double sum = 0, squares = 0, all = (double)count;
     for (size_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* Options of links: checks, and what follows from them. */
+/* Checks the options of links, and derives values from them. */
 #pragma once
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 cog_status projection_options_check(const cog_projection_options *options, cog_error *error);
 cog_status link_options_check(const cog_link_options *options, cog_error *error);
 
-/* The neighbours of a document of each side that the decision looks at. */
+/* The number of neighbours per document of each side that the decision needs. */
 void link_options_wanted(const cog_link_options *options, size_t wanted[2]);
-/* The links of a source document that are listed, unless they are one-to-one. */
+/* The number of links listed per source document, unless they are one-to-one. */
 size_t link_options_listed(const cog_link_options *options);

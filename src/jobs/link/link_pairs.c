@@ -6,7 +6,7 @@
 #include "jobs/pairs/pair_join.h"
 #include "plan/method_choice.h"
 
-/* The space's documents and vectors become the task's; vectors on disk are lent. */
+/* Moves the space's documents and vectors to the task; vectors on disk are borrowed. */
 static void take_space(struct pair_task *task, struct link_space *space) {
     task->has_lent_vectors = space->is_on_disk;
     for (int side = 0; side < 2; side++) {
@@ -23,7 +23,7 @@ static cog_status join_space(struct pair_task *task, struct job *job, struct lin
     struct vector_guard guard;
     take_space(task, space);
     if (!space->is_on_disk)
-        link_space_free(space); /* what the join does not need */
+        link_space_free(space); /* free what the join does not need */
     if (method == COG_METHOD_AUTO && task->options.verify)
         task->options.method = method_for_pairs_across(task->vectors, task->options.recall);
     vector_guard_start(&guard, space->files, job->run.memory_bytes);

@@ -24,7 +24,7 @@ cog_status link_tally_judge(const struct language_tally *tally, int side, cog_re
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Counts the language of a document, and replaces source terms that the lexicon does not know. */
+/* Counts the language of a document, and replaces source terms that are not in the lexicon. */
 static cog_status watch_document(void *context, unsigned worker, const struct document *document,
                                  struct term_list *terms, cog_error *error) {
     struct link_side *side = context;
@@ -67,7 +67,7 @@ void link_side_free(struct link_side *side) {
     *side = (struct link_side){0};
 }
 
-/* ---- Words that the lexicon does not know ---------------------------------------------------- */
+/* ---- Words that are not in the lexicon ------------------------------------------------------- */
 
 cog_status link_words_add(struct unknown_words *unknown, const struct term_options *target,
                           const struct word_table *words, cog_error *error) {

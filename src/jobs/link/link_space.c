@@ -12,7 +12,8 @@
 
 /* Bytes on disk per byte of text: terms and vectors. */
 static const double DISK_OF_PROJECTION = 3;
-/* Statistics of both sides, and the terms that words become, in statistics of all text. */
+/* Statistics of both sides, and the terms that words become, as multiples of the statistics of all
+ * text. */
 static const double VOCABULARIES = 2;
 
 static double text_bytes(cog_documents *const documents[2]) {
@@ -69,14 +70,14 @@ cog_status link_space_read(struct link_space *space, struct job *job, const stru
 
 /* ---- Vectors --------------------------------------------------------------------------------- */
 
-/* Building the vectors of one side, in two passes over its documents: the first measures rows, the
+/* Builds the vectors of one side in two passes over its documents: the first measures rows, the
  * second fills them. */
 struct vector_building {
     struct link_space *space;
     struct job *job;
     int side;
     struct link_weigher weigher;
-    const struct corpus *part; /* documents that are worked on, all if they are in memory */
+    const struct corpus *part; /* the current documents; all if they are in memory */
     size_t first;              /* row of the part's first document */
     double *lengths;           /* by row: the sum of tf or tf* */
 };
@@ -94,7 +95,7 @@ static cog_status building_init(struct vector_building *building,
                              building->job->threads, error);
 }
 
-/* After the first pass: the mean length, and room for the rows. */
+/* After the first pass: computes the mean length and allocates the rows. */
 static cog_status make_room(struct vector_building *building, cog_error *error) {
     struct sparse_matrix *vectors = &building->space->vectors[building->side];
     float **lengths = &building->space->lengths[building->side];
@@ -118,7 +119,7 @@ static cog_status make_room(struct vector_building *building, cog_error *error) 
 
 typedef cog_status part_work(struct vector_building *building, cog_error *error);
 
-/* All documents of the side, a part after the other if they are on disk. */
+/* Processes all documents of the side, part by part if they are on disk. */
 static cog_status for_parts(struct vector_building *building, part_work *work, cog_error *error) {
     enum { PART_TERMS = 1 << 20 };
     struct link_space *space = building->space;
@@ -222,7 +223,7 @@ cog_status link_space_build(struct link_space *space, struct job *job,
                                         &space->unknown, &space->projection, error));
     for (int side = 0; side < 2 && status == COG_OK; side++)
         status = build_side(space, side, job, options, error);
-    for (int side = 0; side < 2; side++) { /* their place on disk is needed no more */
+    for (int side = 0; side < 2; side++) { /* free the disk space, no longer needed */
         bag_spool_free(space->spools[side]);
         space->spools[side] = NULL;
     }

@@ -1,10 +1,11 @@
-/* Two collections of different languages in one space: unit vectors over the terms of the target
+/* Two collections in different languages in one space: unit vectors over the terms of the target
  * language, into which a lexicon projects the source documents.
  *
- * In: two collections and a lexicon, which is borrowed for the life of the space. Out: corpora with
- * ids and terms, and one matrix per side. About five bytes of memory per byte of text; or, if the
- * space is on disk, the ids, the vocabulary and a piece of the documents: their terms are spooled
- * and their vectors are mapped from scratch files in TMPDIR, bit for bit those of memory. */
+ * In: two collections and a lexicon, which is borrowed for the lifetime of the space. Out: corpora
+ * with ids and terms, and one matrix per side. Memory: about five bytes per byte of text. If the
+ * space is on disk, only the ids, the vocabulary and a part of the documents: their terms are
+ * spooled and their vectors are mapped from scratch files in TMPDIR, bit for bit the same as in
+ * memory. */
 #pragma once
 
 #include "collection/corpus.h"
@@ -19,30 +20,31 @@ struct link_space {
     struct bag_spool *spools[2];
     struct vector_files files[2];
     const struct lexicon *lexicon;
-    struct term_options terms[2]; /* of the source language, of the target language */
+    struct term_options terms[2]; /* of the source language and of the target language */
     struct corpus corpora[2];
     cog_projection_options options; /* of link_space_build; owns its linkers */
     struct unknown_words unknown;
     struct statistics *statistics[2];
     struct projection *projection;
     struct sparse_matrix vectors[2];
-    float *lengths[2]; /* by row: logarithm of 1 and the sum of its frequencies, as they count */
-    size_t short_documents; /* of both sides: with fewer than LINK_SHORT_TERMS weighted terms */
+    float *lengths[2]; /* by row: logarithm of 1 plus the sum of its frequencies, as weighted */
+    size_t short_documents; /* on both sides, with fewer than LINK_SHORT_TERMS weighted terms */
 };
 enum { LINK_SHORT_TERMS = 5 };
 
-/* What documents and vectors will take in memory. */
+/* Predicted memory of documents and vectors. */
 double link_space_predicted_bytes(cog_documents *const documents[2]);
-/* Before reading: documents that the budget does not hold, or that come through a pipe, go to disk.
+/* Call before reading: documents that exceed the budget, or that come from a pipe, go to disk.
  * COG_ERR_MEMORY if the budget is too small for that too. */
 cog_status link_space_choose_place(struct link_space *space, struct job *job,
                                    cog_documents *const documents[2], cog_error *error);
-/* Reads both collections. COG_ERR_USAGE if most documents name the language of the other side. */
+/* Reads both collections. COG_ERR_USAGE if most documents declare the language of the other side.
+ */
 cog_status link_space_read(struct link_space *space, struct job *job, const struct lexicon *lexicon,
                            cog_documents *const documents[2], cog_error *error);
-/* Makes the vectors. Reports how many terms were known, and documents that are too short. */
+/* Makes the vectors. Reports how many terms were known, and how many documents are too short. */
 cog_status link_space_build(struct link_space *space, struct job *job,
                             const cog_projection_options *options, cog_error *error);
 void link_space_free(struct link_space *space);
-/* What documents and vectors take in memory. */
+/* The current memory of documents and vectors. */
 uint64_t link_space_memory_bytes(const struct link_space *space);

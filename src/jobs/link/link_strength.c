@@ -11,7 +11,7 @@ enum { WEIGHTS = LINK_FEATURES + 1 }; /* the last one is the constant */
 
 /* ---- Features -------------------------------------------------------------------------------- */
 
-/* Lengths that differ by a factor of more than 4.5 are as bad as by that factor. */
+/* Lengths that differ by a factor of more than 4.5 are treated as differing by that factor. */
 static const double MOST_UNUSUAL = 1.5;
 
 static void take_features(const struct link_strength *strength, const struct link_view *view,
@@ -52,7 +52,7 @@ static int by_value(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-/* The median of the lengths, each counted by the weight of its link. */
+/* The median of the lengths, weighted by link. */
 static cog_status find_usual_lengths(struct link_strength *strength,
                                      const struct link_sample *sample, const double *weights,
                                      cog_error *error) {
@@ -82,19 +82,19 @@ struct examples {
     const struct link_strength *strength;
     const struct link_sample *sample;
     const double *right, *partners;
-    unsigned parts; /* bits of those that count */
-    size_t first;   /* feature; those before it are left out */
+    unsigned parts; /* bits of the parts used */
+    size_t first;   /* the first feature used */
     size_t count;
     double means[LINK_FEATURES], scales[LINK_FEATURES];
 };
 
 struct example {
-    double features[WEIGHTS]; /* in standard units once the scales are known; the last one is 1 */
+    double features[WEIGHTS]; /* standardised once the scales are known; the last one is 1 */
     double weight;
     bool is_link;
 };
 
-/* Example 2i is link i and example 2i + 1 its decoy. False if it does not count. */
+/* Example 2i is link i and example 2i + 1 its decoy. False if it is not used. */
 static bool take_example(const struct examples *examples, size_t place, struct example *example) {
     const struct link_sample *sample = examples->sample;
     size_t link = place / 2;
@@ -114,7 +114,7 @@ static bool take_example(const struct examples *examples, size_t place, struct e
 
 /* Mean and standard deviation of each feature. */
 static void measure_features(struct examples *examples) {
-    const double least = 1e-9; /* of a feature that is the same everywhere */
+    const double least = 1e-9; /* for a constant feature */
     double sums[LINK_FEATURES] = {0}, squares[LINK_FEATURES] = {0};
     struct example example;
     for (size_t f = 0; f < LINK_FEATURES; f++) {
@@ -140,8 +140,8 @@ static void measure_features(struct examples *examples) {
 
 /* ---- Regression ------------------------------------------------------------------------------ */
 
-/* Loss (negative logarithm of the likelihood, and a penalty on large weights) with its first and
- * second derivatives. */
+/* The loss (negative log-likelihood plus a penalty on large weights) with its first and second
+ * derivatives. */
 struct loss {
     double value, slope[WEIGHTS], curve[WEIGHTS][WEIGHTS];
 };
@@ -163,7 +163,7 @@ static void add_example(struct loss *loss, const struct example *example, const 
 }
 
 static struct loss measure_loss(const struct examples *examples, const double *weights) {
-    const double penalty = 1e-3; /* per example and square of a weight in standard units */
+    const double penalty = 1e-3; /* per example and square of a standardised weight */
     struct loss loss = {0};
     struct example example;
     for (size_t i = 0; i < 2 * examples->sample->count; i++)
@@ -175,11 +175,12 @@ static struct loss measure_loss(const struct examples *examples, const double *w
         loss.slope[f] += 2 * strength * weights[f];
         loss.curve[f][f] += 2 * strength;
     }
-    loss.curve[LINK_FEATURES][LINK_FEATURES] += penalty; /* examples of one kind have no constant */
+    loss.curve[LINK_FEATURES][LINK_FEATURES] +=
+        penalty; /* with examples of only one kind the constant would be undetermined */
     return loss;
 }
 
-/* Newton's step: solves curve * step = slope by Cholesky's factors. */
+/* Newton's step: solves curve * step = slope by Cholesky decomposition. */
 static void find_step(struct loss *loss, double step[WEIGHTS]) {
     double(*a)[WEIGHTS] = loss->curve;
     for (size_t row = 0; row < WEIGHTS; row++) {
@@ -201,10 +202,10 @@ static void find_step(struct loss *loss, double step[WEIGHTS]) {
     }
 }
 
-/* Steps that raise the loss are halved. */
+/* Halves steps that increase the loss. */
 static void minimise_loss(const struct examples *examples, double weights[WEIGHTS]) {
     enum { PASSES = 40 };
-    const double settled = 1e-7; /* of the loss */
+    const double settled = 1e-7; /* relative change of the loss */
     double step[WEIGHTS], next[WEIGHTS], part = 1;
     struct loss loss = measure_loss(examples, weights);
     double value = loss.value;
@@ -230,10 +231,10 @@ static void minimise_loss(const struct examples *examples, double weights[WEIGHT
 
 /* ---- Learning -------------------------------------------------------------------------------- */
 
-/* Four for each weight that is learned. */
+/* Four per learned weight. */
 static const double LEAST_EXAMPLES = 4 * WEIGHTS;
 
-/* The weight of the links or decoys that count. */
+/* The total weight of the links or decoys used. */
 static double weigh_examples(const struct examples *examples, bool of_links) {
     double sum = 0;
     struct example example;

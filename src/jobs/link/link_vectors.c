@@ -103,8 +103,8 @@ struct row_work {
     float *values;
 };
 
-/* Adds tf (target side) or tf* (source side) of a row to the sums. Terms that no column stands for
- * are left out: only rows that the statistics have not counted have such. */
+/* Adds tf (target side) or tf* (source side) of a row to the sums. Terms without a column are left
+ * out; only rows not counted in the statistics have any. */
 static cog_status sum_row(const struct row_work *work, size_t row, struct column_sums *sums,
                           cog_error *error) {
     const struct projection *projection = work->weigher->projection;

@@ -10,7 +10,7 @@
 #include "jobs/link/link_decoys.h"
 #include "plan/sampled_truth.h"
 
-/* Source documents are read in smaller blocks, and asked in pieces. */
+/* Source documents are read in smaller blocks and processed in pieces. */
 enum { ASKED_ENTRIES = 1 << 21, ROWS_PER_PIECE = 32 };
 
 struct posting {
@@ -18,31 +18,31 @@ struct posting {
     float value;
 };
 
-/* A document of the block with the sum of its products. */
+/* A document of the block with its sum of products. */
 struct proposal {
     uint32_t row;
     float sum;
 };
 
-/* One per thread; zero between queries. */
+/* Scratch memory per thread; zero between queries. */
 struct asking {
     float *sums;               /* by row of the block */
-    uint32_t *met;             /* rows with a sum, in the order of their first product */
+    uint32_t *met;             /* rows with a sum, in the order of their first products */
     float *dense;              /* the query by column */
-    struct proposal *proposed; /* a heap, the smallest sum on top */
+    struct proposal *proposed; /* a heap with the smallest sum on top */
     size_t proposed_count;
 };
 
 struct lists {
     const struct link_space *space;
     struct job *job;
-    uint32_t *frequencies;     /* by column: target documents that have it */
+    uint32_t *frequencies;     /* by column: number of target documents with it */
     struct vector_block block; /* of target documents */
     uint32_t *starts;          /* of the postings of each column */
     struct posting *postings;
-    size_t block_count, most_rows, most_entries; /* of all blocks */
-    size_t proposals;                            /* of a query in a block, at most */
-    size_t share;                                /* the same by its share of all blocks */
+    size_t block_count, most_rows, most_entries; /* of any block */
+    size_t proposals;                            /* maximum per query and block */
+    size_t share; /* the query's proposals divided by the number of blocks */
     struct asking *workers;
 };
 
@@ -74,7 +74,7 @@ static cog_status count_frequencies(struct lists *lists, cog_error *error) {
     return COG_OK;
 }
 
-/* Loads a block and stores it by column, the rows of a column rising. */
+/* Loads a block and stores it by column; the rows of a column ascend. */
 static cog_status load_lists(struct lists *lists, size_t first, size_t *rows, cog_error *error) {
     TRY(load_block(lists, first, rows, error));
     const struct sparse_matrix *block = &lists->block.rows;
@@ -85,7 +85,7 @@ static cog_status load_lists(struct lists *lists, size_t first, size_t *rows, co
     uint32_t before = 0;
     for (uint32_t c = 0; c < block->column_count; c++) {
         uint32_t count = ends[c];
-        ends[c] = before; /* the place of the column's next posting */
+        ends[c] = before; /* position of the column's next posting */
         before += count;
     }
     for (uint32_t row = 0; row < *rows; row++)
@@ -96,7 +96,8 @@ static cog_status load_lists(struct lists *lists, size_t first, size_t *rows, co
 
 /* ---- Terms of a source document -------------------------------------------------------------- */
 
-/* Steps of worth, four to each doubling: what a term tells for its cost, at most 1. */
+/* The worth of a term is what it contributes for its cost, at most 1, in steps of four per
+ * doubling. */
 enum { WORTHS = 512 };
 
 static uint32_t worth_of(float value, uint32_t frequency) {
@@ -106,8 +107,8 @@ static uint32_t worth_of(float value, uint32_t frequency) {
     return bits >> 21 < WORTHS ? bits >> 21 : WORTHS - 1;
 }
 
-/* The least worth of the terms that a document's budget of products lets in; those of the greatest
- * worth come in at any cost. */
+/* The smallest worth of the terms that fit into a document's budget of products; terms of the
+ * greatest worth are always included. */
 static uint32_t least_worth(const struct lists *lists, const struct sparse_matrix *matrix,
                             size_t row, double budget) {
     double costs[WORTHS] = {0}, cost = 0;
@@ -150,7 +151,8 @@ static void propose(struct asking *asking, size_t most, struct proposal item) {
     heap[at] = item;
 }
 
-/* Proposes the documents of the block with the largest sums over the terms of some worth. */
+/* Proposes the documents of the block with the largest sums over the terms of at least this worth.
+ */
 static void ask(const struct lists *lists, struct asking *asking,
                 const struct sparse_matrix *matrix, size_t row, uint32_t worth) {
     float *sums = asking->sums;
@@ -180,17 +182,17 @@ static void ask(const struct lists *lists, struct asking *asking,
 
 enum { PLAN_ROWS = 256, PLAN_NEAREST = 128, LEAST_BUDGET_BITS = 12, BUDGETS = 8 };
 
-/* Neighbours to be found: likely partners, and the rivals that links are measured by. */
+/* The neighbours to find: likely partners, and the rivals that links are compared with. */
 enum { PARTNER, RIVAL, KINDS };
 
-/* Decoys are looked for among the same proposals as links, and miss as many rivals. */
+/* Decoys are chosen from the same proposals as links, and miss the same share of rivals. */
 static const double RIVALS_FOUND = 0.9;
 
 struct planning {
     struct lists *lists;
     struct sparse_matrix sample;
     struct cosine_neighbours truth;
-    float floor; /* cosines below are not wanted */
+    float floor; /* neighbours below this cosine are not needed */
     uint32_t hits[PLAN_ROWS][BUDGETS][KINDS];
     uint32_t trials[PLAN_ROWS][KINDS];
 };
@@ -204,8 +206,8 @@ static int by_similarity(const void *x, const void *y) {
     return ORDER(b->similarity, a->similarity);
 }
 
-/* The cosine that a document has with about the wanted number of others, but at most that of likely
- * partners. */
+/* The cosine that a document reaches with about the wanted number of others, but at most that of
+ * likely partners. */
 static cog_status choose_floor(struct planning *planning, size_t wanted, cog_error *error) {
     const struct cosine_neighbours *truth = &planning->truth;
     struct cosine_neighbour *all;
@@ -224,7 +226,7 @@ static cog_status choose_floor(struct planning *planning, size_t wanted, cog_err
     return COG_OK;
 }
 
-/* The kind of a true neighbour, or KINDS if nothing depends on it. */
+/* The kind of a true neighbour, or KINDS if it is irrelevant. */
 static int kind_of(const struct planning *planning, const struct cosine_neighbour *neighbour,
                    size_t rank) {
     enum { NEAREST = 10 };
@@ -283,7 +285,7 @@ static bool suffices(const struct planning *planning, int step, double recall) {
     return hits[PARTNER] >= recall * trials[PARTNER] && hits[RIVAL] >= RIVALS_FOUND * trials[RIVAL];
 }
 
-/* The smallest budget that finds enough, or else all products. */
+/* The smallest sufficient budget, or else all products. */
 static double choose_budget(const struct planning *planning, double recall) {
     for (int step = 0; step < BUDGETS; step++)
         if (suffices(planning, step, recall))
@@ -325,11 +327,11 @@ struct passing {
     struct lists *lists;
     struct link_candidates *candidates;
     double budget;
-    size_t block;                    /* number of the target documents' block */
-    uint16_t *worths;                /* by source document: the least of its terms */
+    size_t block;                    /* number of the block of target documents */
+    uint16_t *worths;                /* by source document: the smallest worth of its terms */
     float *bars;                     /* by source document; see pass_bar */
     struct vector_block asked;       /* of source documents */
-    struct cosine_neighbour *scored; /* lists->proposals for each of them */
+    struct cosine_neighbour *scored; /* lists->proposals per source document */
     uint32_t *scored_counts;
 };
 
@@ -338,8 +340,9 @@ static int by_sum(const void *x, const void *y) {
     return a->sum != b->sum ? ORDER(b->sum, a->sum) : ORDER(a->row, b->row);
 }
 
-/* What a block proposes beyond its share is for chance. From the second block on, a proposal has to
- * come near to the sum that the last of a block's share had in the blocks before, on average. */
+/* A block proposes more than its share to allow for chance. From the second block on, a proposal
+ * must come near the sum that the last of a block's share had in the previous blocks, on average.
+ */
 static void pass_bar(const struct passing *passing, struct asking *asking, size_t row) {
     const float near = 0.9f;
     const struct lists *lists = passing->lists;
@@ -355,7 +358,7 @@ static void pass_bar(const struct passing *passing, struct asking *asking, size_
     asking->proposed_count = kept;
 }
 
-/* True cosines of what is proposed to a document, which keeps the nearest. */
+/* Computes the true cosines of a document's proposals and keeps the nearest. */
 static void score_proposals(const struct passing *passing, const struct asking *asking,
                             size_t row) {
     const struct lists *lists = passing->lists;
@@ -395,7 +398,8 @@ static cog_status ask_rows(void *context, unsigned worker, size_t begin, size_t 
     return COG_OK;
 }
 
-/* Target documents keep the nearest of those that asked; each worker looks after a part of them. */
+/* Target documents keep the nearest of the source documents that proposed them; each worker handles
+ * a part of the target documents. */
 static cog_status offer_to_targets(void *context, unsigned worker, size_t begin, size_t end,
                                    cog_error *error) {
     (void)worker;
@@ -458,7 +462,7 @@ static cog_status pass_all(struct passing *passing, cog_error *error) {
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
-/* Of the wanted proposals, a block gets its share, and as many more as chance may put there. */
+/* The number of proposals per block: its share of the wanted ones, plus a margin for chance. */
 static size_t proposals_of_block(size_t wanted, size_t blocks) {
     double share = (double)wanted / (double)(blocks ? blocks : 1);
     return blocks > 1 ? (size_t)ceil(share + 3 * sqrt(share) + 8) : wanted;

@@ -8,7 +8,8 @@
 
 /* ---- Exact search ---------------------------------------------------------------------------- */
 
-/* Offers the k nearest rows of each block of a side to the queries, which stand from `first` on. */
+/* Offers the k nearest rows of each block of a side to the queries, which are numbered from `first`
+ * on. */
 static cog_status search_side(const struct sparse_matrix *queries, size_t first,
                               const struct link_space *space, int side, unsigned threads,
                               struct cosine_neighbours *nearest, cog_error *error) {
@@ -73,7 +74,7 @@ static int by_other_row(const void *x, const void *y) {
     return p->b != q->b ? ORDER(p->b, q->b) : ORDER(p->a, q->a);
 }
 
-/* The pairs of the two blocks that are loaded. */
+/* Processes the pairs of the two loaded blocks. */
 static cog_status rescore_blocks(const struct rescoring *work, struct match *items, size_t count,
                                  cog_error *error) {
     const uint32_t firsts[2] = {(uint32_t)work->blocks[0].first, (uint32_t)work->blocks[1].first};
@@ -98,7 +99,7 @@ static cog_status rescore_blocks(const struct rescoring *work, struct match *ite
     return COG_OK;
 }
 
-/* The pairs of the block of rows a, one block of rows b after the other. */
+/* Processes the pairs of the block of rows a, block by block of rows b. */
 static cog_status rescore_rows(struct rescoring *work, struct match *items, size_t count,
                                cog_error *error) {
     const struct sparse_matrix *others = &work->space->vectors[!work->side];

@@ -31,7 +31,7 @@ static void lend_rows(struct vector_block *block, const struct sparse_matrix *ve
                                          .values = vectors->values};
 }
 
-/* Room for the rows, no more than they need, and their offsets, which begin with 0. */
+/* Allocates exactly the memory for the rows, and fills their offsets, which start at 0. */
 static cog_status make_room(struct vector_block *block, const struct sparse_matrix *vectors,
                             size_t first, size_t count, cog_error *error) {
     const uint64_t *offsets = vectors->offsets + first;

@@ -70,7 +70,7 @@ static void drop_pages(const struct vector_files *sides) {
         }
 }
 
-/* Between two looks, a thread maps a few megabytes at most. */
+/* Between two checks, a thread maps at most a few megabytes. */
 static bool guard_stops(void *context, uint64_t done, uint64_t total) {
     const uint64_t interval_ns = 2000000;
     struct vector_guard *guard = context;

@@ -1,6 +1,6 @@
-/* Sentence pairs of linked documents: the sentences of all linked documents are brought into one
- * space, as documents are, and aligned link by link. Links are dealt to all threads; pairs are
- * written in the order of the links, so the number of threads changes nothing. */
+/* Sentence pairs of linked documents. The sentences of all linked documents are brought into one
+ * space, like documents, and aligned link by link. Links are distributed over all threads; pairs
+ * are written in the order of the links, so the result does not depend on the number of threads. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -10,7 +10,7 @@
 #include "jobs/link/sentences/sentence_reading.h"
 
 enum {
-    /* Links whose pairs are kept in memory until they are written. */
+    /* Number of links whose pairs are in memory until they are written. */
     LINKS_PER_BLOCK = 4096,
     /* Bytes of memory per byte of the linked documents' text: 9 and 12 were measured on 3 MB of
      * debates, in a hundred documents and in one. */
@@ -29,7 +29,7 @@ struct sentence_job {
     struct aligned_link {
         struct sentence_pair *pairs;
         size_t count, compared;
-    } * aligned;  /* of the block at hand */
+    } * aligned;  /* of the current block */
     size_t block; /* its first link */
     uint64_t compared;
     struct sentence_output output;
@@ -52,7 +52,7 @@ static cog_status read_side(struct sentence_job *work, int number, cog_documents
     return status;
 }
 
-/* The vectors of sentences go to disk if the budget does not hold them next to the links;
+/* Puts the vectors of sentences on disk if the budget does not hold them in addition to the links.
  * COG_ERR_MEMORY if it does not hold the texts. */
 static cog_status check_memory(struct sentence_job *work, cog_error *error) {
     double text = (double)work->sides[0].text.size + (double)work->sides[1].text.size;
@@ -64,8 +64,8 @@ static cog_status check_memory(struct sentence_job *work, cog_error *error) {
                               &work->job->run, error);
 }
 
-/* Sentences are documents of a collection of their own: their idf is that of sentences. What is
- * reported of documents is not reported of sentences. */
+/* Treats sentences as documents of a separate collection, so their idf is that of sentences.
+ * Reports nothing, as reports are about documents. */
 static cog_status build_space(struct sentence_job *work, cog_error *error) {
     struct job job;
     cog_documents *documents[2] = {NULL, NULL};

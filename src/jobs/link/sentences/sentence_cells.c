@@ -54,7 +54,7 @@ cog_status sentence_cells_add(struct sentence_cells *cells, struct sentence_cell
 
 /* ---- Candidates by rare terms ---------------------------------------------------------------- */
 
-/* Posting lists of the target sentences; lists that are too long stay empty. */
+/* Builds posting lists of the target sentences; lists that would be too long stay empty. */
 static cog_status fill_lists(struct sentence_finder *finder, const struct sentence_sides *sides,
                              cog_error *error) {
     const struct sparse_matrix *vectors = &sides->vectors[1];
@@ -79,7 +79,7 @@ static cog_status fill_lists(struct sentence_finder *finder, const struct senten
     return COG_OK;
 }
 
-/* Counts the entries of all target sentences by term, or forgets their lists. */
+/* Counts the entries of all target sentences by term, or resets the counts. */
 static void count_entries(struct sentence_finder *finder, const struct sentence_sides *sides,
                           bool counts) {
     const struct sparse_matrix *vectors = &sides->vectors[1];
@@ -94,7 +94,7 @@ static void count_entries(struct sentence_finder *finder, const struct sentence_
     }
 }
 
-/* Adds up the products of rare terms; returns the number of target sentences that were touched. */
+/* Adds up the products of rare terms; returns the number of target sentences touched. */
 static size_t add_products(struct sentence_finder *finder, const struct sentence_sides *sides,
                            uint32_t from) {
     const struct sparse_matrix *vectors = &sides->vectors[0];
@@ -169,7 +169,7 @@ static cog_status find_candidates(struct sentence_finder *finder,
     return status;
 }
 
-/* No candidates. */
+/* Resets the candidates to none. */
 static cog_status leave_candidates(struct sentence_finder *finder,
                                    const struct sentence_sides *sides, cog_error *error) {
     struct sentence_cells *cells = &finder->candidates;
@@ -200,7 +200,7 @@ static cog_status find_bests(struct sentence_finder *finder, const struct senten
     return COG_OK;
 }
 
-/* Leaves the anchors in the finder's chain. */
+/* Stores the anchors in the finder's chain. */
 static cog_status find_anchors(struct sentence_finder *finder, const struct sentence_sides *sides,
                                cog_error *error) {
     const struct sentence_cells *cells = &finder->candidates;
@@ -217,7 +217,7 @@ static cog_status find_anchors(struct sentence_finder *finder, const struct sent
                                sides->counts[1], error);
 }
 
-/* A range of target sentences, whose ends may lie outside the document. */
+/* A range of target sentences; its ends may be outside the document. */
 struct window {
     int64_t begin, end;
 };
@@ -226,8 +226,9 @@ static struct window window_around(int64_t place) {
     return (struct window){place - SENTENCE_WINDOW, place + SENTENCE_WINDOW + 1};
 }
 
-/* Where the anchors around a sentence put it: as far behind the one as it is in the source, as far
- * before the other, and on the line between them. The ends of the documents are anchors too. */
+/* The places of a sentence relative to the anchors around it: as far after the previous one as in
+ * the source, as far before the next one, and on the line between them. The ends of the documents
+ * are anchors too. */
 static void place_windows(const struct sentence_cell *before, const struct sentence_cell *behind,
                           const struct sentence_sides *sides, uint32_t from,
                           struct window windows[3]) {
@@ -247,7 +248,8 @@ static void place_windows(const struct sentence_cell *before, const struct sente
         }
 }
 
-/* Adds the cells of a source sentence: its candidates, and what its windows hold, by target. */
+/* Adds the cells of a source sentence, sorted by target: its candidates and the sentences in its
+ * windows. */
 static cog_status add_row(const struct sentence_finder *finder, const struct sentence_sides *sides,
                           uint32_t from, const struct window windows[3],
                           struct sentence_cells *cells, cog_error *error) {

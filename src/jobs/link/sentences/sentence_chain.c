@@ -10,7 +10,7 @@ void sentence_chain_free(struct sentence_chain *chain) {
     FREE(chain->sums, chain->previous, chain->tree, chain->cells);
 }
 
-/* The tree is a Fenwick tree: place p holds the best of the places (p - lowbit(p), p]. */
+/* The tree is a Fenwick tree: place p has the best of the places (p - lowbit(p), p]. */
 static struct chain_best best_before(const struct chain_best *tree, uint32_t places) {
     struct chain_best best = {0, CHAIN_NONE};
     for (uint32_t place = places; place; place &= place - 1)
@@ -26,7 +26,7 @@ static void add_best(struct chain_best *tree, uint32_t places, uint32_t place,
             tree[place] = best;
 }
 
-/* Opens the ends of the cells of a row to chains that go on behind them. */
+/* Makes the ends of a row's cells available to chains that continue after them. */
 static void open_ends(struct sentence_chain *chain, const struct sentence_cells *cells,
                       const float *gains, uint32_t row, uint8_t from_more, uint32_t to_count) {
     for (size_t c = cells->row_starts[row]; c < cells->row_starts[row + 1]; c++) {

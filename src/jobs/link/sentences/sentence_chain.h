@@ -1,23 +1,23 @@
-/* The best chain of cells: one that rises in both documents and takes no sentence twice, with the
- * largest sum of gains. Cells far from a common order do not fit a chain. n log n in the cells. */
+/* The best chain of cells: ascending in both documents, using no sentence twice, with the largest
+ * sum of gains. Excludes cells far from a common order. O(n log n) in the cells. */
 #pragma once
 
 #include "jobs/link/sentences/sentence_cells.h"
 
-/* Working memory. Zero-initialise, reuse; sentence_chain_free releases. */
+/* Scratch memory. Zero-initialise; reusable; sentence_chain_free releases. */
 struct sentence_chain {
-    double *sums;       /* by cell: of the best chain that ends with it */
+    double *sums;       /* by cell: the sum of the best chain that ends with it */
     uint32_t *previous; /* by cell: the cell before it in that chain */
     struct chain_best {
         double sum;
         uint32_t cell;
     } * tree;        /* of prefix maxima, by target sentence */
-    uint32_t *cells; /* the chain, in rising order */
+    uint32_t *cells; /* the chain, in ascending order */
     size_t count, sum_capacity, previous_capacity, tree_capacity, cell_capacity;
 };
 void sentence_chain_free(struct sentence_chain *chain);
 
-/* gain: of each cell; cells without a positive one are left out. */
+/* `gains`: by cell; cells without a positive gain are left out. */
 cog_status sentence_chain_find(struct sentence_chain *chain, const struct sentence_cells *cells,
                                const float *gains, uint32_t from_count, uint32_t to_count,
                                cog_error *error);

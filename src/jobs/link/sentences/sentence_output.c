@@ -19,7 +19,8 @@ static cog_sentence_format format_of_name(const char *path) {
 
 /* ---- Formats --------------------------------------------------------------------------------- */
 
-/* Text for XML. Control characters, which XML 1.0 cannot hold, and line ends become blanks. */
+/* Appends text as XML. Control characters, which XML 1.0 does not allow, and line ends become
+ * spaces. */
 static bool append_xml(struct buffer *buffer, struct bytes_view text) {
     bool enough = true;
     for (size_t i = 0; i < text.size && enough; i++) {

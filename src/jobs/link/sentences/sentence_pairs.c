@@ -7,11 +7,11 @@
 #include "jobs/link/sentences/sentence_chain.h"
 
 enum { NO_PAIR = UINT32_MAX, SUPPORT_REACH = 3 };
-/* Chosen on parliament debates that no lexicon had seen, in order and shuffled, whole and with a
- * third of the sentences of either side left out. */
+/* Tuned on parliament debates not used for any lexicon, in order and shuffled, complete and with a
+ * third of the sentences of either side removed. */
 #define SENTENCE_SUPPORT 0.4f
 #define SENTENCE_LEAD 0.5f
-/* Cells below are no pair whatever stands around them. */
+/* Cells below this cosine are never pairs. */
 #define LEAST_COSINE 0.1f
 
 cog_status sentence_pairing_init(struct sentence_pairing *pairing, uint32_t column_count,
@@ -41,15 +41,15 @@ static cog_status measure_likeness(struct sentence_pairing *pairing,
     return COG_OK;
 }
 
-/* The length that a sentence's vector had before it was scaled to 1, as far as its number of terms
- * tells. */
+/* The length of a sentence's vector before it was scaled to 1, estimated from its number of terms.
+ */
 static float length_of(const struct sentence_sides *sides, int side, uint32_t sentence) {
     const uint64_t *offsets = sides->vectors[side].offsets + sides->begins[side] + sentence;
     return sqrtf((float)(offsets[1] - offsets[0]));
 }
 
-/* The cosine of two neighbouring sentences together, of which `first` is the first, with one whose
- * cosines with them are given. */
+/* The cosine of two adjacent sentences together, the first of which is `first`, with a sentence
+ * whose cosines with each are given. */
 static float joined_cosine(const struct sentence_pairing *pairing,
                            const struct sentence_sides *sides, int side, uint32_t first,
                            float cosine_first, float cosine_second) {
@@ -74,7 +74,8 @@ static cog_status join_cells(struct sentence_pairing *pairing, const struct sent
         error);
 }
 
-/* The cells of a row with those that join two of its own, or one of its own and one of the next. */
+/* Adds the cells of a row, and cells that join two of its own or one of its own and one of the next
+ * row. */
 static cog_status join_row(struct sentence_pairing *pairing, const struct sentence_sides *sides,
                            uint32_t row, cog_error *error) {
     const struct sentence_cells *singles = &pairing->singles;
@@ -133,7 +134,7 @@ static cog_status find_rivals(struct sentence_pairing *pairing, const struct sen
     return COG_OK;
 }
 
-/* What a pair is ahead of the next best of both sentences; 0 if one of them prefers another. */
+/* A pair's lead over the next best of both sentences; 0 if one of them prefers another. */
 static float lead_of(const struct sentence_pairing *pairing, const struct sentence_cell *cell) {
     const struct sentence_rivals *from = &pairing->rivals[0][cell->from];
     const struct sentence_rivals *to = &pairing->rivals[1][cell->to];
@@ -144,8 +145,8 @@ static float lead_of(const struct sentence_pairing *pairing, const struct senten
 
 /* ---- Support --------------------------------------------------------------------------------- */
 
-/* The pair of a sentence that many places before or behind a pair, if it stands as far away, give
- * or take as much, in the target. */
+/* The cosine of the pair of a sentence at this distance before or after a pair, if its place in the
+ * target is as far away, give or take as much; otherwise 0. */
 static float support_at(const struct sentence_pairing *pairing, const struct sentence_cell *cell,
                         uint32_t from, uint32_t distance) {
     uint32_t number = pairing->partners[0][from];
@@ -182,7 +183,7 @@ static void mark(struct sentence_pairing *pairing, const struct sentence_cell *c
         pairing->partners[1][cell->to + i] = number;
 }
 
-/* Scores all pairs by the pairs around them, and keeps those that reach the threshold. */
+/* Scores all pairs by the surrounding pairs, and keeps those that reach the threshold. */
 static void keep_supported(struct sentence_pairing *pairing, uint32_t from_count,
                            double threshold) {
     size_t kept = 0;
@@ -223,8 +224,8 @@ static cog_status forget_pairs(struct sentence_pairing *pairing, const struct se
     return COG_OK;
 }
 
-/* The gain of a cell counts its sentences, so that one that joins two does not lose against the
- * better of its parts. */
+/* The gain of a cell is multiplied by its number of sentences, so that a joined cell does not lose
+ * against the better of its parts. */
 static cog_status pair_chain(struct sentence_pairing *pairing, const struct sentence_sides *sides,
                              cog_error *error) {
     const struct sentence_cells *cells = &pairing->cells;
@@ -253,7 +254,7 @@ static bool is_free(const struct sentence_pairing *pairing, const struct sentenc
     return pairing->partners[0][cell->from] == NO_PAIR && pairing->partners[1][cell->to] == NO_PAIR;
 }
 
-/* Pairs the sentences that are left, the best first; their cells are moved to the front. */
+/* Pairs the remaining sentences, best first; moves their cells to the front. */
 static cog_status pair_rest(struct sentence_pairing *pairing, cog_error *error) {
     struct sentence_cells *cells = &pairing->singles;
     size_t count = 0;

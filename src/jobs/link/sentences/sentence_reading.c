@@ -16,8 +16,7 @@ struct sentence_batch {
     size_t count, capacity;
 };
 
-/* The row of a record; SIZE_MAX if the record is not a document. Rows are in the order of records.
- */
+/* The row of a record; SIZE_MAX if the record is not a document. Rows are in record order. */
 static size_t row_of_record(const struct corpus *corpus, uint64_t record) {
     size_t low;
     FIND_FIRST_NOT(low, 0, corpus->rows, corpus->items[low].record < record);
@@ -75,7 +74,7 @@ static cog_status take_batch(void *context, void *ingest_batch, cog_error *error
     return COG_OK;
 }
 
-/* Points the sentences to their texts, and gives rows without sentences an empty range. */
+/* Sets the sentences' text pointers, and gives rows without sentences an empty range. */
 static void settle_sentences(struct linked_sentences *sentences) {
     size_t offset = 0;
     for (size_t i = 0; i < sentences->count; i++) {

@@ -1,6 +1,6 @@
-/* The sentences of linked documents. In: a collection, which is read again, and the rows that have
+/* Reads the sentences of linked documents. In: a collection, which is read again, and the rows with
  * links. Out: the sentences of each row, in order. All threads split; documents without links are
- * not parsed. Memory: the text, and about 50 bytes per sentence. */
+ * not parsed. Memory: the text, plus about 50 bytes per sentence. */
 #pragma once
 
 #include "collection/corpus.h"
@@ -11,10 +11,10 @@ struct linked_sentences {
     struct ingest *ingest;
     const struct corpus *corpus; /* borrowed */
     struct buffer text;          /* of all sentences */
-    cog_document *items;         /* a sentence each; text points into the buffer */
-    uint8_t *joined;             /* by sentence: no white space parts it from the one before it */
-    size_t *row_ends;            /* by row: the number of sentences up to and including its own */
-    uint64_t *records;           /* numbers of the linked records */
+    cog_document *items;         /* one per sentence; the texts point into the buffer */
+    uint8_t *joined;   /* by sentence: no white space separates it from the previous one */
+    size_t *row_ends;  /* by row: the number of sentences up to and including the row's */
+    uint64_t *records; /* numbers of the linked records */
     struct sentence_splitter **splitters; /* one per worker */
     size_t count, item_capacity, joined_capacity, record_count;
 };
@@ -31,6 +31,7 @@ static inline void linked_sentences_of(const struct linked_sentences *sentences,
     *begin = row ? sentences->row_ends[row - 1] : 0;
     *end = sentences->row_ends[row];
 }
-/* Sets `text` to `count` sentences from `first` on, with a blank where white space parted them. */
+/* Sets `text` to `count` sentences from `first` on, with a space where white space separated them.
+ */
 cog_status linked_sentences_text(const struct linked_sentences *sentences, size_t first,
                                  size_t count, struct buffer *text, cog_error *error);
