@@ -1,8 +1,8 @@
-/* The recall of a new segment, measured while it is built: some of its rows are asked as queries,
- * each without itself, with every step of effort of every method that the segment has tables for.
- * True neighbours are those of all vectors, or of all signatures if there are no vectors.
+/* Measures the recall of a new segment while it is built. A sample of its rows is used as queries,
+ * each excluding itself, with every effort of every method that has tables in the segment. True
+ * neighbours are by vectors, or by signatures if there are no vectors.
  *
- * 500 queries cost as much as 500 exhaustive searches of the segment; 10 and 100 neighbours are
+ * The 500 queries cost as much as 500 exhaustive searches of the segment; 10 and 100 neighbours are
  * counted (plan/recall_measures.h). */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 
 /* ---- True neighbours ------------------------------------------------------------------------- */
 
-/* An index of the draft alone, with the statistics of the draft, which are borrowed. */
+/* An index of only the draft, with the draft's statistics, which are borrowed. */
 struct alone {
     struct manifest_entry entry;
     cog_index index;
@@ -50,7 +50,7 @@ static cog_status search_vectors(struct measuring *own, const struct sparse_matr
     return status;
 }
 
-/* Weights have room where the draft has its vectors. */
+/* If the draft has vectors, there is room for their weights. */
 static cog_status weigh_draft(const cog_index *index, struct segment_draft *draft,
                               struct measuring *own, cog_error *error) {
     struct alone alone;
@@ -80,7 +80,7 @@ static cog_status find_truth(const cog_index *index, struct segment_draft *draft
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-/* The documents of the sample, from the vectors of the draft. */
+/* Reads the documents of the sample from the vectors of the draft. */
 static cog_status read_sample(const cog_index *index, struct segment_draft *draft,
                               const struct measuring *own, struct corpus *corpus,
                               cog_error *error) {
@@ -107,7 +107,7 @@ static cog_status sign_margins(const cog_index *index, const struct signable_row
     return status;
 }
 
-/* Signatures of the sample, and their margins if they are known. */
+/* Signs the sample, with margins if they are known. */
 static cog_status sign_sample(const cog_index *index, const struct corpus *corpus,
                               const float *margins, struct segment_draft *draft,
                               struct measuring *own, cog_error *error) {
@@ -149,7 +149,7 @@ static int by_row(const void *x, const void *y) {
     return ORDER(a->b, b->b);
 }
 
-/* The true neighbours that are among the candidates, whose cosines would be computed. */
+/* The number of true neighbours among the candidates, whose cosines would be computed. */
 static size_t count_proposed(struct match *truth, size_t count, const struct match *found,
                              size_t found_count) {
     size_t hits = 0;
@@ -160,7 +160,7 @@ static size_t count_proposed(struct match *truth, size_t count, const struct mat
     return hits;
 }
 
-/* Of queries of the sample from `first` on. */
+/* Counts the queries of the sample from `first` on. */
 static cog_status count_lists(const struct measuring *own, const struct hit_lists *found,
                               size_t first, size_t queries, size_t k, size_t most,
                               struct share_tally *tally, cog_error *error) {
@@ -225,7 +225,7 @@ static cog_status measure_effort(const struct measuring *own, const struct searc
     return status;
 }
 
-/* Per row, on average; 0 if signatures decide. */
+/* Entries per row, on average; 0 if signatures decide. */
 static double row_terms(const struct measuring *own) {
     const size_t rows = own->segment->rows;
     return own->of_cosines ? (double)own->segment->vectors.offsets[rows] / (double)rows : 0;
@@ -255,7 +255,7 @@ cog_status measuring_add(struct measuring *own, const struct search_method *meth
     return COG_OK;
 }
 
-/* Steps of effort from the least on, until nearly nothing is missed. */
+/* Measures efforts from the smallest on, until nearly nothing is missed. */
 static cog_status measure_steps(struct measuring *own, const struct search_method *method,
                                 uint32_t flags, uint32_t k, cog_error *error) {
     unsigned steps = measuring_steps(own, method, flags, k);
@@ -286,7 +286,7 @@ static cog_status measure_method(struct measuring *own, const struct search_meth
     return status;
 }
 
-/* ---- Tables that nobody would read ----------------------------------------------------------- */
+/* ---- Useless tables -------------------------------------------------------------------------- */
 
 static bool is_useful(const struct measuring *own, const struct search_method *method) {
     const struct recall_measures measures = {own->items, own->item_count};
@@ -308,7 +308,7 @@ static bool is_useful(const struct measuring *own, const struct search_method *m
            choice.query_ns < other.query_ns;
 }
 
-/* If auto chose the tables and a usual search would not read them, they and their measures go. */
+/* If auto chose the tables and a usual search would not use them, drops them and their measures. */
 static void drop_useless_tables(const cog_index *index, struct measuring *own,
                                 struct segment *segment) {
     const char *name = "auto";

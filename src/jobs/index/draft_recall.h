@@ -1,6 +1,6 @@
-/* What measuring the recall of a new segment shares: the sample of its rows, their true neighbours,
- * and the measures so far (draft_recall.c), and the measures of the method that compares all
- * signatures (flat_recall.c). */
+/* Shared state of measuring the recall of a new segment: the sample of its rows, their true
+ * neighbours, and the measures so far (draft_recall.c), and the measures of the method that
+ * compares all signatures (flat_recall.c). */
 #pragma once
 
 #include "jobs/index/index_job.h"
@@ -21,21 +21,23 @@ struct measuring {
     size_t item_count, item_capacity;
 };
 
-/* A recall beyond which nearly nothing is missed: higher efforts are not measured. */
+/* Above this recall, nearly nothing is missed: higher efforts are not measured. */
 static const double RECALL_NEARLY_ALL = 0.9985;
 
-/* The first k of a list that are not the query itself; returns how many. */
+/* Copies the first k of a list that are not the query itself; returns their number. */
 size_t measuring_others(const struct hit_lists *lists, size_t query, uint32_t itself, size_t k,
                         struct match *copy);
-/* The first of the queries that are left; their number keeps lists of this length small. */
+/* The number of queries to run at once, from `first` on, so that lists of this length stay small.
+ */
 size_t measuring_at_once(const struct measuring *own, size_t first, size_t list);
-/* The steps of effort of a method that are worth measuring. */
+/* The number of efforts of a method that are worth measuring. */
 unsigned measuring_steps(const struct measuring *own, const struct search_method *method,
                          uint32_t flags, uint32_t k);
 cog_status measuring_add(struct measuring *own, const struct search_method *method, uint32_t flags,
                          uint32_t k, unsigned effort, const struct share_tally *tally,
                          cog_error *error);
 
-/* Candidates by all signatures, whose true cosines decide. Counts what measuring every step by
- * itself would, with one search in which every step finds its candidates. */
+/* Measures candidates proposed by all signatures, whose true cosines decide. Gives the same counts
+ * as measuring every effort separately, with one search from which every effort takes its
+ * candidates. */
 cog_status measure_flat(struct measuring *own, cog_error *error);

@@ -1,8 +1,8 @@
-/* The recall of candidates that all signatures propose. A step of effort takes the first rows of a
- * list by distance, so one list of the longest step serves all: a true neighbour is among the
- * candidates of a step if its place in the list is. If margins choose the candidates, its rank by
- * the finer distance (search/hits/graded_query.h) among the rows that the step proposes decides.
- * Lists are made eight times as long until nothing is left to measure. */
+/* The recall of candidates proposed by all signatures. An effort takes the first rows of a list by
+ * distance, so one list for the largest effort serves all: a true neighbour is among the candidates
+ * of an effort if its place in the list is. If margins choose the candidates, its rank by the finer
+ * distance (search/hits/graded_query.h) among the rows proposed at that effort decides. Lists are
+ * made eight times as long until nothing is left to measure. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,18 +15,18 @@
 
 enum { SERIES_MAX = 4, STEPS_MAX = 16, FIRST_LIST = 4096, LIST_TIMES = 8, GRAIN = 4 };
 
-/* The steps of one number of neighbours, with margins or without. */
+/* The efforts for one number of neighbours, with or without margins. */
 struct series {
     uint32_t flags, k;
-    unsigned begin, end; /* steps that the lists at hand are long enough for */
-    unsigned steps;      /* that are worth measuring; fewer if nearly all was found */
+    unsigned begin, end; /* efforts for which the current lists are long enough */
+    unsigned steps;      /* efforts worth measuring; fewer if nearly all was found */
     struct share_tally tallies[STEPS_MAX];
 };
 
-/* A true neighbour in the list of its query. */
+/* The place of a true neighbour in the list of its query. */
 struct neighbour_place {
-    size_t place;   /* SIZE_MAX: it is not there */
-    uint32_t finer; /* its finer distance, and the rows before it that have the same */
+    size_t place;   /* SIZE_MAX: not in the list */
+    uint32_t finer; /* its finer distance, and the number of rows before it with the same one */
     uint32_t ties;
 };
 
@@ -34,16 +34,17 @@ struct flat_recall {
     struct measuring *own;
     struct series series[SERIES_MAX];
     unsigned series_count;
-    size_t length;          /* of the lists, the query itself not counted */
-    struct hit_lists lists; /* of the queries at hand, which begin with the first: */
+    size_t length;          /* of the lists, without the query itself */
+    struct hit_lists lists; /* of the current queries, which start at `first` */
     size_t first;
-    uint32_t (*found)[SERIES_MAX][STEPS_MAX]; /* true neighbours, for each of these queries */
+    uint32_t (
+        *found)[SERIES_MAX][STEPS_MAX]; /* by current query: number of true neighbours found */
 };
 
-/* What a thread works with. */
+/* Scratch memory of a thread. */
 struct counter {
     uint32_t *finer;  /* of the items of a list */
-    uint32_t *counts; /* of rows at each finer distance */
+    uint32_t *counts; /* rows per finer distance */
     size_t finer_capacity, count_capacity;
 };
 
@@ -53,14 +54,14 @@ static bool is_before(const struct match *item, uint32_t distance, uint32_t row)
     return item->distance != distance ? item->distance < distance : item->b < row;
 }
 
-/* Of a row in a list by distance, then row. */
+/* The place of a row in a list sorted by distance, then row. */
 static size_t find_place(const struct match *items, size_t count, uint32_t distance, uint32_t row) {
     size_t at;
     FIND_FIRST_NOT(at, 0, count, is_before(&items[at], distance, row));
     return at < count && items[at].distance == distance && items[at].b == row ? at : SIZE_MAX;
 }
 
-/* Those of the true neighbours, and last that of the query itself. */
+/* Finds the places of the true neighbours, and last that of the query itself. */
 static void find_places(const struct flat_recall *flat, size_t query, const struct match *truth,
                         size_t count, struct neighbour_place *places) {
     const struct measuring *own = flat->own;
@@ -84,7 +85,7 @@ static size_t candidates_of(const struct series *series, unsigned step) {
     return recall_candidates(series->k, step);
 }
 
-/* By places in the list, in which the query itself does not count. */
+/* Counts by places in the list, without the query itself. */
 static void count_places(const struct series *series, const struct neighbour_place *places,
                          size_t count, size_t itself, uint32_t *found) {
     for (unsigned step = series->begin; step < series->end; step++)
@@ -99,7 +100,7 @@ static int by_place(const void *a, const void *b) {
     return ORDER((*p)->place, (*q)->place);
 }
 
-/* The finer distances of neighbours, and how many rows before each have the same. */
+/* Sets the finer distances of neighbours, and how many rows before each have the same. */
 static void count_ties(const struct counter *counter, uint32_t range,
                        struct neighbour_place *places, size_t count) {
     struct neighbour_place *order[RECALL_NEIGHBOURS_MAX + 1];
@@ -116,8 +117,8 @@ static void count_ties(const struct counter *counter, uint32_t range,
     }
 }
 
-/* Whether the neighbour is among the candidates, the query itself not counted. `before`: rows of
- * less than each finer distance among those that are proposed. */
+/* Whether the neighbour is among the candidates, without the query itself. before[d]: number of
+ * proposed rows with a finer distance below d. */
 static bool is_kept(const uint32_t *before, const struct neighbour_place *own,
                     const struct neighbour_place *itself, size_t proposed, size_t candidates) {
     if (own->place >= proposed)
@@ -128,8 +129,8 @@ static bool is_kept(const uint32_t *before, const struct neighbour_place *own,
     return before[own->finer] + own->ties - itself_first < candidates;
 }
 
-/* By ranks among the rows that each step proposes. `counts` has room for two numbers per finer
- * distance: rows at each, and rows before each. */
+/* Counts by ranks among the rows proposed at each effort. `counts` has room for two numbers per
+ * finer distance: rows with it, and rows below it. */
 static void count_ranks(const struct series *series, struct counter *counter, size_t length,
                         uint32_t range, const struct neighbour_place *places, size_t count,
                         uint32_t *found) {
@@ -152,7 +153,8 @@ static void count_ranks(const struct series *series, struct counter *counter, si
     }
 }
 
-/* The finer distances of a list, from the least on; *range: one more than the greatest. */
+/* Computes the finer distances of a list, relative to the smallest; *range is the largest plus one.
+ */
 static cog_status grade_list(const struct flat_recall *flat, size_t query, size_t length,
                              struct counter *counter, uint32_t *range, cog_error *error) {
     const struct measuring *own = flat->own;
@@ -213,7 +215,7 @@ static cog_status count_queries(void *context, unsigned worker, size_t begin, si
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-/* Asks some queries, from the first on; returns how many by *count. */
+/* Searches for some queries from `first` on; *count is their number. */
 static cog_status ask(struct flat_recall *flat, size_t *count, cog_error *error) {
     const struct measuring *own = flat->own;
     const struct signatures_view *all = &own->signatures;
@@ -243,7 +245,7 @@ static void tally(struct flat_recall *flat, size_t queries) {
         }
 }
 
-/* All queries, with lists of the length at hand. */
+/* Measures all queries with lists of the current length. */
 static cog_status measure_lists(struct flat_recall *flat, cog_error *error) {
     cog_status status = COG_OK;
     for (flat->first = 0; flat->first < flat->own->count && status == COG_OK;) {
@@ -260,7 +262,7 @@ static cog_status measure_lists(struct flat_recall *flat, cog_error *error) {
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* The steps that lists of this length are enough for; false if nothing is left to measure. */
+/* Finds the efforts for which lists of this length suffice; false if nothing is left to measure. */
 static bool plan_steps(struct flat_recall *flat) {
     bool is_left = false;
     for (unsigned s = 0; s < flat->series_count; s++) {
@@ -278,7 +280,7 @@ static bool plan_steps(struct flat_recall *flat) {
     return is_left;
 }
 
-/* Nothing beyond a step that found nearly all. */
+/* Drops efforts beyond one that found nearly all. */
 static void end_series(struct flat_recall *flat) {
     for (unsigned s = 0; s < flat->series_count; s++) {
         struct series *series = &flat->series[s];

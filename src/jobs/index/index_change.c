@@ -1,5 +1,4 @@
-/* Changes of an index by users: documents or signatures are added, rows removed, segments joined.
- */
+/* Changes of an index by users: adding documents or signatures, removing rows, merging segments. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 #include "jobs/index/segment_change.h"
 #include "run/job.h"
 
-/* Memory that a segment of `rows` rows takes while it is built: twice its part of the files. */
+/* Checks the memory of building a segment of `rows` rows: twice its share of the files. */
 static cog_status check_rows_memory(const cog_index *index, uint64_t rows,
                                     const cog_run_options *run, cog_report *report,
                                     cog_error *error) {
@@ -32,12 +31,12 @@ static cog_status check_rows_memory(const cog_index *index, uint64_t rows,
                                error);
 }
 
-/* Changes of more rows do not go to the log. */
+/* Larger changes do not go to the log. */
 enum { LOG_BATCH_ROWS = 1024, LOG_REMOVALS_MAX = 65536 };
 
 /* ---- Adding ---------------------------------------------------------------------------------- */
 
-/* The rows of the index that have the ids of the corpus; free() both. */
+/* Finds the rows of the index with the ids of the corpus; free() both. */
 static cog_status find_corpus_ids(const cog_index *index, const struct corpus *corpus,
                                   struct bytes_view **ids, uint64_t **rows, cog_error *error) {
     TAKE(*ids, corpus->rows, "ids", error);
@@ -47,11 +46,11 @@ static cog_status find_corpus_ids(const cog_index *index, const struct corpus *c
     TRY(index_find_ids(index, *ids, corpus->rows, *rows, error));
     for (size_t row = 0; row < corpus->rows; row++)
         if (pending_has(&index->pending, (*ids)[row]))
-            (*rows)[row] = index->parts.rows; /* behind the segments */
+            (*rows)[row] = index->parts.rows; /* an unused number: after the segments */
     return COG_OK;
 }
 
-/* Whether the index has a document of this id, in a segment or waiting. */
+/* Whether the index has a document with this id, in a segment or in the log. */
 static cog_status index_knows_id(const cog_index *index, struct bytes_view id, bool *known,
                                  cog_error *error) {
     uint64_t row;
@@ -60,8 +59,8 @@ static cog_status index_knows_id(const cog_index *index, struct bytes_view id, b
     return COG_OK;
 }
 
-/* After a change by the log: if it is full, its documents become a segment. Nothing is lost if that
- * fails. */
+/* Call after a change by the log: if the log is full, its documents become a segment. A failure
+ * loses nothing. */
 static void tidy_log(cog_index *index, unsigned threads, cog_report *report) {
     cog_error failure = {0};
     if (!log_is_full(index))
@@ -71,13 +70,13 @@ static void tidy_log(cog_index *index, unsigned threads, cog_report *report) {
                       failure.message);
 }
 
-/* Documents on their way into an index. */
+/* Documents being added to an index. */
 struct addition {
     cog_documents *documents;
     struct corpus corpus;
-    uint64_t *replaced; /* rows of the index that get replaced, in strictly rising order */
+    uint64_t *replaced; /* rows of the index to replace, strictly ascending */
     size_t replaced_count;
-    size_t added, replacements; /* documents, when it is done */
+    size_t added, replacements; /* number of documents; set at the end */
 };
 
 /* Drops rows of the corpus whose id the index already has, and reports them as bad records. With
@@ -111,7 +110,7 @@ static cog_status sort_out_known_ids(const cog_index *index, struct addition *ad
     return status;
 }
 
-/* Without preparing the index for searches. */
+/* Does not prepare the index for searches. */
 static void report_addition(const cog_index *index, size_t added, uint64_t start_ns,
                             cog_report *report) {
     const struct manifest *manifest = &index->parts.manifest;
@@ -125,8 +124,8 @@ static void report_addition(const cog_index *index, size_t added, uint64_t start
     report_stage(report, "indexing", clock_seconds_since(start_ns));
 }
 
-/* The draft of the documents, signed by statistics that count them and no longer what they replace.
- */
+/* Makes the draft of the documents, signed with statistics that count them and exclude the
+ * documents they replace. */
 static cog_status draft_addition(cog_index *index, const struct addition *addition,
                                  unsigned threads, struct segment_draft *draft, cog_error *error) {
     const struct segment *earlier = index->parts.manifest.count ? index->parts.segments : NULL;
@@ -136,7 +135,7 @@ static cog_status draft_addition(cog_index *index, const struct addition *additi
          index_count_rows(index, addition->replaced, addition->replaced_count, false, error));
     if (status == COG_OK && corpus->rows)
         status = segment_draft_documents(index, corpus, earlier, threads, draft, error);
-    /* A folder's statistics follow its segments; those of memory are right now. */
+    /* A folder's statistics follow its segments; those in memory are already correct. */
     if (status != COG_OK || index->folder) {
         index_count_rows(index, addition->replaced, addition->replaced_count, true, NULL);
         index_count_corpus(index, corpus, false, NULL);
@@ -144,7 +143,7 @@ static cog_status draft_addition(cog_index *index, const struct addition *additi
     return status;
 }
 
-/* A large batch, or an index in memory: a segment of its own. */
+/* Adds a large batch, or to an index in memory: as a segment of its own. */
 static cog_status add_segment(cog_index *index, struct addition *addition,
                               const cog_add_options *options, unsigned threads, cog_report *report,
                               cog_error *error) {
@@ -157,7 +156,7 @@ static cog_status add_segment(cog_index *index, struct addition *addition,
                                     .removed = addition->replaced,
                                     .removed_count = addition->replaced_count,
                                     .foreign = addition->documents->foreign};
-    if (index->parts.rows == 0) /* nothing is in the segment of an empty build */
+    if (index->parts.rows == 0) /* the segment of an empty build has no rows */
         change.count = index->parts.manifest.count;
     if (status == COG_OK && (rows || change.removed_count)) {
         status = draft_addition(index, addition, threads, &draft, error);
@@ -169,7 +168,7 @@ static cog_status add_segment(cog_index *index, struct addition *addition,
     return status;
 }
 
-/* Few documents, into the log of the folder. */
+/* Adds few documents to the log of the folder. */
 static cog_status add_to_log(cog_index *index, struct addition *addition,
                              const cog_add_options *options, unsigned threads, cog_report *report,
                              cog_error *error) {
@@ -228,7 +227,7 @@ cog_status cog_index_add_with(cog_index *index, cog_documents *documents,
     THEN(status, index_check_lexicon(index, documents->foreign, &has_new_lexicon, error));
     THEN(status, index_check_memory(documents, index->measure, run, report, error));
     THEN(status, corpus_read(&addition.corpus, documents, &reading, run, report, error));
-    /* A lexicon is recorded in the manifest, which a log cannot change. */
+    /* A lexicon is recorded in the manifest, which a change of the log does not write. */
     bool is_small = index->folder && addition.corpus.rows <= LOG_BATCH_ROWS && !has_new_lexicon;
     uint64_t start = clock_ns();
     THEN(status, (is_small ? add_to_log : add_segment)(index, &addition, options, job.threads,
@@ -253,7 +252,7 @@ cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_r
     return cog_index_add_with(index, documents, &options, run, report, error);
 }
 
-/* Ids of signatures rise, so the last one is the highest. */
+/* Ids of signatures ascend, so the last one is the largest. */
 static cog_status next_number(const cog_index *index, uint64_t *number, cog_error *error) {
     struct bytes_view id;
     *number = index->parts.rows;
@@ -307,7 +306,7 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
 
 /* ---- Removing -------------------------------------------------------------------------------- */
 
-/* Sorts the ids, each once; returns how many. */
+/* Sorts the ids and removes duplicates; returns how many are left. */
 static size_t sort_ids(struct bytes_view *ids, size_t count) {
     size_t distinct = 0;
     if (count)
@@ -318,7 +317,7 @@ static size_t sort_ids(struct bytes_view *ids, size_t count) {
     return distinct;
 }
 
-/* Keeps the ids that were found, with their rows, and names the ids that were not found. */
+/* Keeps the ids that were found, with their rows, and reports the ids not found. */
 static size_t keep_found(struct bytes_view *ids, uint64_t *rows, size_t count, cog_report *report) {
     size_t found = 0, unknown = 0;
     for (size_t i = 0; i < count; i++) {
@@ -357,7 +356,7 @@ static cog_status remove_by_log(cog_index *index, const struct bytes_view *ids, 
     return status;
 }
 
-/* Between the beginning of a change and its end. Puts the ids in order. */
+/* Call within a change. Sorts the ids. */
 static cog_status remove_ids(cog_index *index, struct bytes_view *ids, size_t count,
                              cog_report *report, cog_error *error) {
     uint64_t *rows;
@@ -408,7 +407,7 @@ cog_status cog_index_remove_listed(cog_index *index, const char *path, cog_repor
 
 /* ---- Compacting ------------------------------------------------------------------------------ */
 
-/* What is not in the scratch file, twice: while tables are built and as they are. */
+/* Memory for everything not in the scratch file, twice: while tables are built, and as they are. */
 static cog_status check_merge_memory(const cog_index *index, const cog_run_options *run,
                                      cog_report *report, cog_error *error) {
     double bytes = MEMORY_BASE_BYTES;

@@ -17,12 +17,11 @@ void segment_draft_free(struct segment_draft *draft) {
     *draft = (struct segment_draft){0};
 }
 
-/* The name of a knob of the build in the settings of an index. */
 const char *draft_knob_record(const struct search_method *method, unsigned knob) {
     return method->knob_records ? method->knob_records[knob] : method->knobs[knob].name;
 }
 
-/* The knobs that the index was built with, and the radius. */
+/* Reads the knobs that the index was built with, and the radius. */
 static void read_knobs(const struct settings *settings, cog_method number,
                        const struct search_method *method, cog_knobs *knobs,
                        uint64_t *radius_bits) {
@@ -36,13 +35,12 @@ static void read_knobs(const struct settings *settings, cog_method number,
     }
 }
 
-/* Whether rows are compared as fast as they are looked up. */
+/* Whether comparing all rows is as fast as looking them up. */
 static bool has_few_rows(const struct segment *segment) {
     enum { FEW_ROWS = 1024, FEW_BYTES = 1 << 16 };
     return segment->rows < FEW_ROWS || segment->rows * segment->signatures.stride_bytes < FEW_BYTES;
 }
 
-/* The tables that the index's method keeps, if it keeps any. */
 cog_status draft_add_tables(const cog_index *index, const float *margins,
                             const struct segment *earlier, unsigned threads,
                             struct segment_draft *draft, cog_error *error) {
@@ -97,7 +95,7 @@ void draft_append_id(struct segment_draft *draft, size_t row, struct bytes_view 
     draft->memory.id_offsets[row + 1] = at + id.size;
 }
 
-/* Once all ids are there. */
+/* Requires all ids. */
 cog_status draft_index_ids(struct segment_draft *draft, cog_error *error) {
     cog_status status = id_buckets_build(&draft->segment, &draft->memory.id_buckets, error);
     draft->segment.id_buckets = draft->memory.id_buckets;
@@ -115,7 +113,7 @@ cog_status draft_copy_ids(const struct corpus *corpus, struct segment_draft *dra
     return status == COG_OK ? draft_index_ids(draft, error) : status;
 }
 
-/* Numbers as ids. */
+/* Sets numbers as ids. */
 static cog_status number_rows(struct segment_draft *draft, uint64_t first_id, cog_error *error) {
     char text[NUMBER_DIGITS_MOST];
     size_t rows = draft->segment.rows, size_bytes = 0;
@@ -141,7 +139,7 @@ static cog_status make_room_for_sums(const cog_index *index, size_t rows, float 
     return TAKEN(*sums, rows * index_bits(index), "margins", error);
 }
 
-/* The documents' terms with their counts, and the frequencies of each document. */
+/* Adds the documents' terms with their counts, and the frequencies of each document. */
 static cog_status add_terms(const cog_index *index, const struct corpus *corpus, unsigned threads,
                             struct segment_draft *draft, cog_error *error) {
     struct segment_memory *memory = &draft->memory;

@@ -1,5 +1,5 @@
-/* An index in a folder: written whole, opened as maps, opened anew after a change. Also its rows by
- * number and by id. */
+/* An index in a folder: written as a whole, opened by mapping, reopened after a change. Also its
+ * rows by number and by id. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ int index_compare_ids(const void *a, const void *b) {
     return order ? order : (x->size > y->size) - (x->size < y->size);
 }
 
-/* Of rows that have their numbers for ids, the one that is called so. */
+/* For rows whose ids are their numbers: the row with this number. */
 static uint64_t row_of_number(struct bytes_view id, uint64_t first, uint64_t rows) {
     uint64_t number;
     return number_of_digits(id, &number) && number >= first && number - first < rows
@@ -45,7 +45,7 @@ static uint64_t row_of_number(struct bytes_view id, uint64_t first, uint64_t row
                : UINT64_MAX;
 }
 
-/* The part's rows begin with number `first`. Fills the rows of ids that are found there. */
+/* Finds ids in a part whose first row is number `first`, and sets their rows. */
 static cog_status find_in_part(const cog_index *index, size_t part, uint64_t first,
                                const struct bytes_view *ids, size_t count, uint64_t *rows,
                                cog_error *error) {
@@ -142,7 +142,7 @@ struct segment_parts index_parts_of(const struct segment *segment) {
                                   .recall = segment->recall};
 }
 
-/* Rows that have only numbers get these as their ids: later removals must not change them. */
+/* Rows with only numbers get these as stored ids, so that later removals do not change them. */
 static cog_status save_segment(const cog_index *index, size_t part, uint64_t first_row,
                                const char *folder, struct manifest *manifest, cog_error *error) {
     const struct segment *segment = &index->parts.segments[part];
@@ -172,7 +172,7 @@ static cog_status save_parts(const cog_index *index, const char *folder, cog_err
     return status;
 }
 
-/* Files of a build that did not finish may be there; any other file belongs to someone else. */
+/* Files of an unfinished build may be there; any other file belongs to someone else. */
 static cog_status check_folder(const char *folder, cog_error *error) {
     DIR *files = opendir(folder);
     if (!files)
@@ -205,7 +205,7 @@ static cog_status take_folder(struct cog_index_claim *claim, cog_error *error) {
     const char *folder = claim->folder;
     cog_status status = temporary_folder_claim(folder, &claim->made, error);
     THEN(status, index_lock(folder, &claim->lock, error));
-    if (status == COG_ERR_BUSY) { /* another took the folder that was made here */
+    if (status == COG_ERR_BUSY) { /* another process took the folder created here */
         temporary_keep(claim->made);
         claim->made = NULL;
     }
@@ -263,7 +263,7 @@ cog_status cog_index_save(const cog_index *index, const char *folder, cog_error 
     return status;
 }
 
-/* Indexes of documents had one vocabulary, of the build. */
+/* Older indexes of documents had a single vocabulary, from the build. */
 static cog_status check_version(const cog_index *index, cog_error *error) {
     uint64_t fingerprint;
     return settings_get_u64(&index->parts.manifest.settings, "statistics: fingerprint",
@@ -303,11 +303,10 @@ static cog_status open_manifest_file(cog_index *index, cog_error *error) {
         return error_memory(error, strlen(index->folder), "a path");
     index->manifest_file = open(path, O_RDONLY | O_CLOEXEC);
     free(path);
-    return COG_OK; /* manifest_read tells what is wrong with it */
+    return COG_OK; /* manifest_read reports what is wrong with it */
 }
 
-/* Whether the file that was read still has its name. Its inode is not used again while it is open.
- */
+/* Whether the file read still has its name. Its inode is not reused while it is open. */
 static bool manifest_is_current(const cog_index *index) {
     struct stat own, named;
     char *path = NULL;
@@ -329,13 +328,13 @@ static cog_status open_files(cog_index *index, const struct index_segments *know
     return status;
 }
 
-/* Opens the folder's state, but for the statistics. */
+/* Opens the folder's state without the statistics. */
 static cog_status open_state(cog_index *index, const struct index_segments *known,
                              cog_error *error) {
     cog_status status = open_files(index, known, error);
     while (index->manifest_file >= 0 && !manifest_is_current(index) &&
            manifest_exists(index->folder)) {
-        index_forget_parts(index); /* replaced while it was read */
+        index_forget_parts(index); /* replaced while it was being read */
         status = open_files(index, known, error);
     }
     THEN(status, check_version(index, error));
@@ -354,8 +353,7 @@ static void forget_statistics(cog_index *index) {
     index->statistics = index->exact = NULL;
 }
 
-/* Statistics that are known follow the change; if that fails, they are counted when they are
- * needed. */
+/* Updates known statistics to the change; if that fails, they are counted again when needed. */
 static void follow_statistics(cog_index *fresh, cog_index *known) {
     if (!fresh->has_documents || !known->statistics)
         return;
@@ -375,7 +373,7 @@ static void follow_statistics(cog_index *fresh, cog_index *known) {
     known->statistics = known->exact = NULL;
 }
 
-/* The state of a manifest that the handle has not read. */
+/* Opens the state of a manifest that the handle has not read. */
 static cog_status reopen(cog_index *index, cog_error *error) {
     cog_index fresh = {.folder = index->folder,
                        .manifest_file = -1,
@@ -408,7 +406,7 @@ cog_status index_reload(cog_index *index, cog_error *error) {
     return COG_OK;
 }
 
-/* The open file of the manifest, and all segments that it names, with pending ones behind them. */
+/* Opens the manifest file, and all segments that it names, followed by pending ones. */
 static cog_status open_merged(const cog_index *index, struct cog_index *fresh, cog_error *error) {
     cog_status status = open_manifest_file(fresh, error);
     THEN(status, index_segments_open(fresh->folder, &index->parts, &fresh->parts, error));
@@ -430,13 +428,14 @@ cog_status index_follow_merge(cog_index *index, cog_error *error) {
     settings_get_text(&index->parts.manifest.settings, "language", &index->sign.terms.lang);
     if (!index->has_documents)
         return COG_OK;
-    if (!index->has_vectors) { /* words of removed documents may have gone */
+    if (!index->has_vectors) { /* words that only removed documents had are gone */
         forget_statistics(index);
         __atomic_store_n(&index->is_prepared, false, __ATOMIC_RELEASE);
         return COG_OK;
     }
     if (index->weights && index_reset_weights(index, NULL) != COG_OK)
-        __atomic_store_n(&index->is_prepared, false, __ATOMIC_RELEASE); /* tried again then */
+        __atomic_store_n(&index->is_prepared, false,
+                         __ATOMIC_RELEASE); /* retried by the next preparation */
     return COG_OK;
 }
 
@@ -457,7 +456,7 @@ cog_status cog_index_open(const char *folder, cog_index **result, cog_error *err
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 
-/* The log from its first frame on. */
+/* Reads the log from its first frame on. */
 static cog_status check_log(const cog_index *index, cog_error *error) {
     struct change_log log = {.descriptor = -1};
     struct buffer buffer = {0};
@@ -482,7 +481,7 @@ static cog_status check_log(const cog_index *index, cog_error *error) {
     return status;
 }
 
-/* Each row that is not removed is the one that its id finds. */
+/* Checks that each row that is not removed is found by its id. */
 static cog_status check_ids(const cog_index *index, cog_error *error) {
     cog_status status = COG_OK;
     uint64_t first = 0;
@@ -506,7 +505,7 @@ static cog_status check_ids(const cog_index *index, cog_error *error) {
     return status;
 }
 
-/* Opening read the manifest whole already. */
+/* Opening has already read the whole manifest. */
 cog_status cog_index_check(const cog_index *index, cog_error *error) {
     TRY(check_given(index, "index", error));
     TRY(index_prepare(index, error));

@@ -1,5 +1,4 @@
-/* Building an index in memory, from documents or from signatures, and the properties of an index.
- */
+/* Builds an index in memory, from documents or from signatures, and describes an index. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +80,7 @@ void cog_index_close(cog_index *index) {
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
-/* Sets are compared exactly by what every index of them has. */
+/* Sets are compared exactly, with the data that every index of sets has. */
 static cog_status check_set_options(const cog_index_options *options, bool documents,
                                     cog_error *error) {
     if (!documents)
@@ -119,7 +118,7 @@ static cog_status check_options(cog_index_options *options, bool documents, cog_
     return COG_OK;
 }
 
-/* Completes the knobs for the rows. */
+/* Completes the knobs from the number of rows. */
 static cog_status complete_knobs(cog_index_options *options, size_t rows, unsigned bits,
                                  cog_error *error) {
     const struct search_method *method = method_of(options->method);
@@ -143,7 +142,7 @@ static cog_status record_method(const cog_index_options *options, struct setting
     return COG_OK;
 }
 
-/* A streamed index has its signatures and knows what searches are to build. */
+/* A streamed index has only its signatures, and knows which tables searches must build. */
 static void prepare_stream(cog_index *index, cog_index_options *options) {
     const struct search_method *method = method_of(options->method);
     if (!options->streamed || !method || !method->is_for_radius)
@@ -154,7 +153,7 @@ static void prepare_stream(cog_index *index, cog_index_options *options) {
     options->method = COG_METHOD_FLAT;
 }
 
-/* Signatures, tables, and what building the tables takes for a while. */
+/* Memory of signatures, tables, and temporary data while tables are built. */
 static double signatures_memory(const struct signatures_view *rows,
                                 const cog_index_options *options, unsigned threads) {
     cog_method number =
@@ -170,7 +169,7 @@ static double signatures_memory(const struct signatures_view *rows,
     return (double)rows->rows * (double)rows->stride_bytes + prediction.build_bytes;
 }
 
-/* Records how documents were made, which opening compares with what it finds. */
+/* Records how documents were made; compared when the index is opened. */
 static cog_status record_documents(const cog_index_options *options, struct settings *settings,
                                    cog_error *error) {
     cog_status status = options_record_signing(&options->sign, settings, error);
@@ -313,7 +312,7 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus, cog_inde
 
 cog_status index_check_memory(const cog_documents *documents, cog_measure measure,
                               const cog_run_options *run, cog_report *report, cog_error *error) {
-    /* Bytes for each byte of text, as measured and rounded up. */
+    /* Bytes per byte of text, measured and rounded up. */
     enum { SIGNATURES_AND_LISTS = 1, SETS_AND_LISTS = 5 };
     const int others = measure == COG_MEASURE_COSINE ? SIGNATURES_AND_LISTS : SETS_AND_LISTS;
     double text_bytes = (double)ingest_text_bytes(documents);
@@ -463,7 +462,7 @@ bool cog_index_sign_options(const cog_index *index, cog_sign_options *options) {
     return index->has_documents;
 }
 
-/* The option that a difference between settings is about. */
+/* The option related to a difference between settings. */
 static const char *option_of(const char *difference) {
     static const char *const names[][2] = {
         {"tokens", "tokens"},

@@ -8,7 +8,7 @@
 
 enum { PREFIX_BYTES = sizeof MANIFEST_LEXICON - 1, KEY_BYTES = PREFIX_BYTES + LANGUAGE_CODE_BYTES };
 
-/* The next setting of a lexicon from place *at on; NULL if there is none. */
+/* The next setting of a lexicon from *at on; NULL if there is none. */
 static const struct setting *next_lexicon(const cog_index *index, size_t *at) {
     const struct settings *settings = &index->parts.manifest.settings;
     while (*at < settings->count) {
@@ -39,7 +39,7 @@ bool cog_index_lexicon(const cog_index *index, size_t number, const char **from,
     return true;
 }
 
-/* The language of the index, which stands first in the record of each lexicon. */
+/* Reads the language of the index, which starts the record of each lexicon. */
 static void read_target(const struct setting *setting, char language[LANGUAGE_CODE_BYTES]) {
     size_t size = strcspn(setting->text, " ");
     snprintf(language, LANGUAGE_CODE_BYTES, "%.*s", (int)size, setting->text);
@@ -96,7 +96,7 @@ cog_status index_expect_lexicon(const cog_index *index, const struct foreign_doc
 
 /* ---- Queries without a lexicon --------------------------------------------------------------- */
 
-/* Whether the index has documents that were projected from this language. */
+/* Whether the index has documents projected from this language. */
 static bool has_source(const cog_index *index, const char *code) {
     const struct setting *setting;
     for (size_t at = 0; (setting = next_lexicon(index, &at));)
@@ -105,8 +105,8 @@ static bool has_source(const cog_index *index, const char *code) {
     return false;
 }
 
-/* The language of a text if it is another than that of the index, else "". A guess counts only if
- * the index has documents of that language. */
+/* The language of a text if it differs from that of the index, otherwise "". A guess counts only if
+ * the index has documents in that language. */
 static void foreign_language(const cog_index *index, struct bytes_view language,
                              struct bytes_view text, bool *is_named,
                              char code[LANGUAGE_CODE_BYTES]) {

@@ -1,11 +1,11 @@
-/* Segments merged into one.
+/* Merges segments into one.
  *
- * Documents with vectors are read back as terms with their frequencies and indexed again, some
- * thousand at a time: the result is, byte for byte, what a build of these documents makes of them,
- * signed by the statistics that the index has now. Signatures alone are copied, and so are sets,
- * whose posting lists are made anew. Ids, signatures, lengths, vectors, sets and lists of the
- * result stand in scratch files if the caller names a place for them; in memory are then the terms,
- * the tables of the method, and the documents at hand. */
+ * Documents with vectors are read back as terms with frequencies and indexed again, some thousand
+ * at a time. The result is byte for byte what a build of these documents makes, signed with the
+ * current statistics of the index. Signatures without documents are copied, and so are sets, whose
+ * posting lists are made again. Ids, signatures, lengths, vectors, sets and lists of the result are
+ * in scratch files if the caller gives a location; memory then holds the terms, the tables of the
+ * method, and the current documents. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,22 +16,22 @@
 #include "collection/row_signer.h"
 #include "jobs/index/index_draft.h"
 
-/* Documents that are read before they are signed and written. */
+/* Documents read before they are signed and written. */
 enum { BLOCK_ROWS = 4096, BLOCK_TERMS = 1 << 20 };
-/* Rows that are visited before it is asked whether to stop. */
+/* Rows between two checks whether to stop. */
 enum { ROWS_AT_ONCE = 1024 };
 
-/* Segments first .. first + count of the index. */
+/* Merges segments first .. first + count of the index. */
 struct merge {
     const cog_index *index;
     size_t first, count;
     unsigned threads;
-    bool has_weights;      /* the input gave some */
-    size_t rows, id_bytes; /* of the rows that stay */
+    bool has_weights;      /* the input had some */
+    size_t rows, id_bytes; /* of the rows that are not removed */
     uint64_t entries, set_bytes;
     struct segment_draft *draft;
-    size_t row; /* next of the draft */
-    /* Where the rows of the draft go. */
+    size_t row; /* the draft's next row */
+    /* The destination of the draft's rows. */
     uint64_t *id_offsets, *lengths, *offsets;
     char *ids;
     uint8_t *signatures;
@@ -39,15 +39,15 @@ struct merge {
     float *values, *margins; /* margins: NULL if no table needs them */
     struct set_row *set_rows;
     uint8_t *sets;
-    uint64_t set_end; /* bytes of sets that are written */
-    /* Of documents with vectors. */
+    uint64_t set_end; /* bytes of sets written */
+    /* For documents with vectors. */
     struct text_signer signer;
     struct term_numbers *numbers;
     struct part_bags bags;
     struct corpus block;
 };
 
-/* Calls take for every row of a segment that stays, in order. */
+/* Calls `take` for every row of a segment that is not removed, in order. */
 typedef cog_status row_taker(struct merge *merge, size_t part, uint32_t row, cog_error *error);
 static cog_status visit_part(struct merge *merge, size_t part, row_taker *take, cog_error *error) {
     const struct manifest_entry *entry = &merge->index->parts.manifest.entries[part];
@@ -73,7 +73,7 @@ static cog_status visit_rows(struct merge *merge, row_taker *take, cog_error *er
 
 /* ---- Room ------------------------------------------------------------------------------------ */
 
-/* A row without an id is known by its number in the whole index. */
+/* A row without an id is identified by its number in the whole index. */
 static struct bytes_view name_row(const cog_index *index, size_t part, uint32_t row,
                                   char text[NUMBER_DIGITS_MOST]) {
     struct bytes_view id;
@@ -116,10 +116,10 @@ static cog_status measure_row(struct merge *merge, size_t part, uint32_t row, co
     return COG_OK;
 }
 
-/* An array of the draft: of its own, or a part of the scratch file. */
+/* An array of the draft: separately allocated, or a part of the scratch file. */
 struct array {
-    void **place;  /* of the pointer that the merge writes by */
-    void **memory; /* of the pointer by which it is freed */
+    void **place;  /* address of the pointer that the merge writes through */
+    void **memory; /* address of the pointer that frees it */
     size_t size_bytes;
 };
 
@@ -192,7 +192,7 @@ static cog_status make_room(struct merge *merge, const char *beside, cog_error *
     return COG_OK;
 }
 
-/* The table of ids; in a file it is made while it is written. */
+/* Makes the table of ids; in a file, it is made while writing. */
 static cog_status index_ids(const struct merge *merge, cog_error *error) {
     return merge->draft->scratch ? COG_OK : draft_index_ids(merge->draft, error);
 }
@@ -236,7 +236,7 @@ static cog_status merge_sets(struct merge *merge, const char *beside, cog_error 
 
 /* ---- Documents ------------------------------------------------------------------------------- */
 
-/* Appends the frequencies of the current block to those of the blocks before. */
+/* Appends the frequencies of the current block to those of the previous blocks. */
 static cog_status append_vectors(struct merge *merge, cog_error *error) {
     struct sparse_matrix matrix = {0};
     uint64_t at = merge->offsets[merge->row];
@@ -256,7 +256,7 @@ static cog_status append_vectors(struct merge *merge, cog_error *error) {
     return status;
 }
 
-/* Signs and writes the documents at hand. */
+/* Signs and writes the current documents. */
 static cog_status finish_block(struct merge *merge, cog_error *error) {
     struct corpus *block = &merge->block;
     size_t bits = index_bits(merge->index), stride = signature_stride_bytes((unsigned)bits);
@@ -278,7 +278,7 @@ static cog_status read_row(struct merge *merge, size_t part, uint32_t row, cog_e
     struct bytes_view id = {NULL, 0};
     struct bag_view bag;
     TRY(part_bags_read(&merge->bags, row, &bag, error));
-    if (merge->has_weights && !bag.weights) /* its frequencies are its weights */
+    if (merge->has_weights && !bag.weights) /* frequencies serve as weights */
         bag.weights = segment->vectors.values + segment->vectors.offsets[row];
     segment_id(segment, row, &id);
     TRY(corpus_add(&merge->block, id, &bag, error));
@@ -297,7 +297,7 @@ static cog_status read_documents(struct merge *merge, cog_error *error) {
     return status == COG_OK && merge->block.rows ? finish_block(merge, error) : status;
 }
 
-/* The rows that have each column of a part. */
+/* Counts the rows with each column of a part. */
 static cog_status count_columns(const struct merge *merge, size_t part, uint32_t *counts,
                                 cog_error *error) {
     const struct manifest_entry *entry = &merge->index->parts.manifest.entries[part];
@@ -315,7 +315,7 @@ static cog_status count_columns(const struct merge *merge, size_t part, uint32_t
     return COG_OK;
 }
 
-/* The terms that the documents that stay have, also those that are counted 0 times because expected
+/* Counts the terms of the remaining documents, including terms counted 0 times because expected
  * frequencies are rounded. */
 static cog_status count_presence(const struct merge *merge, struct statistics *present,
                                  cog_error *error) {
@@ -337,7 +337,7 @@ static cog_status count_presence(const struct merge *merge, struct statistics *p
     return status;
 }
 
-/* The terms of the documents that stay, and the numbers of their columns. */
+/* Collects the terms of the remaining documents, and numbers their columns. */
 static cog_status number_terms(struct merge *merge, cog_error *error) {
     const cog_index *index = merge->index;
     struct segment_terms *terms = &merge->draft->memory.terms;
@@ -402,8 +402,8 @@ static cog_status merge_row(struct merge *merge, size_t part, uint32_t row, cog_
     return COG_OK;
 }
 
-/* Without vectors the terms of the removed documents are unknown: all terms stay counted, each in
- * at most the number of documents that remain. */
+/* Without vectors the terms of the removed documents are unknown, so all terms stay counted, each
+ * in at most the number of remaining documents. */
 static cog_status count_terms(const struct merge *merge, struct statistics *own, cog_error *error) {
     uint64_t length = 0;
     for (size_t row = 0; row < merge->rows; row++)

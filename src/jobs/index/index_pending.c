@@ -11,7 +11,7 @@
 #include "jobs/index/index_weights.h"
 #include "run/report.h"
 
-/* ---- Documents that wait --------------------------------------------------------------------- */
+/* ---- Pending documents ----------------------------------------------------------------------- */
 
 struct pending_id {
     uint64_t hash;
@@ -43,7 +43,7 @@ static struct pending_id *find_slot(const struct index_pending *pending, struct 
     return &pending->ids[at];
 }
 
-/* The row of an id that is not removed; SIZE_MAX if there is none. */
+/* The row of an id if it is not removed; SIZE_MAX if there is none. */
 static size_t pending_row(const struct index_pending *pending, struct bytes_view id) {
     if (!pending->ids)
         return SIZE_MAX;
@@ -110,7 +110,7 @@ static cog_status apply_removal(cog_index *index, struct bytes_view id, cog_erro
     }
     TRY(index_find_ids(index, &id, 1, &row, error));
     if (row == UINT64_MAX)
-        return COG_OK; /* a merge has left it out already */
+        return COG_OK; /* a merge has already left it out */
     if (index->statistics)
         TRY(index_count_rows(index, &row, 1, false, error));
     return manifest_remove_rows(&index->parts.manifest, &row, 1, error);
@@ -169,8 +169,8 @@ static cog_status prepare_statistics(cog_index *index, cog_error *error) {
     return statistics_copy(index->statistics, &index->exact, error);
 }
 
-/* The statistics of a live index may miss one document in 64: a copy takes the time of the whole
- * vocabulary, and weights that are kept with them go. */
+/* The statistics of a live index may miss one document in 64, because a copy takes time
+ * proportional to the whole vocabulary and discards the weights based on the old one. */
 static cog_status renew_statistics(cog_index *index, cog_error *error) {
     enum { MOST_UNCOUNTED = 64 };
     if (!index->exact ||
@@ -185,7 +185,7 @@ static cog_status renew_statistics(cog_index *index, cog_error *error) {
     return index_reset_weights(index, error);
 }
 
-enum { PENDING_TIER = 4 }; /* pending segments of about one size are merged into one */
+enum { PENDING_TIER = 4 }; /* pending segments of about equal size that are merged */
 
 static unsigned tier_of(uint64_t rows) {
     unsigned tier = 0;
@@ -194,7 +194,7 @@ static unsigned tier_of(uint64_t rows) {
     return tier;
 }
 
-/* How many of the last segments are pending and in no higher tier than the very last. */
+/* The number of pending segments at the end whose tier is not higher than that of the last one. */
 static size_t tier_length(const cog_index *index) {
     const struct manifest *manifest = &index->parts.manifest;
     size_t length = 0;
@@ -223,8 +223,8 @@ cog_status index_merge_pending(cog_index *index, cog_error *error) {
     return status;
 }
 
-/* The documents that wait, as the last segment. They are lost to the handle if this fails half-way,
- * and so the handle then reads its folder again. */
+/* Makes the last segment from the pending documents. If this fails half-way, the handle loses them
+ * and reads its folder again. */
 static cog_status prepare_segment(cog_index *index, cog_error *error) {
     struct segment_draft draft = {0};
     struct corpus corpus = {0};
@@ -240,7 +240,8 @@ static cog_status prepare_segment(cog_index *index, cog_error *error) {
     return status == COG_OK ? index_merge_pending(index, error) : status;
 }
 
-/* After a failure half-way the handle is not at the end of any frame: it reads all again. */
+/* After a failure half-way the handle is not at the end of a frame, so it reads everything again.
+ */
 static void lose_place(cog_index *index) {
     if (index->manifest_file >= 0)
         close(index->manifest_file);
@@ -258,7 +259,7 @@ static cog_status prepare(cog_index *index, cog_error *error) {
         return COG_OK;
     TRY(prepare_statistics(index, error));
     TRY(index_reset_weights(index, error));
-    /* Pending documents are few, a search waits for them, and it compares them all. */
+    /* Pending documents are few, a search is waiting for them, and it compares them all. */
     bool is_unmeasured = index->is_unmeasured, puts_tables_off = index->puts_tables_off;
     index->is_unmeasured = index->puts_tables_off = true;
     cog_status status = prepare_segment(index, error);
@@ -268,7 +269,7 @@ static cog_status prepare(cog_index *index, cog_error *error) {
 }
 
 cog_status index_prepare(const cog_index *asked, cog_error *error) {
-    cog_index *index = (cog_index *)asked; /* what it shows stays the same */
+    cog_index *index = (cog_index *)asked; /* the observable state does not change */
     if (__atomic_load_n(&index->is_prepared, __ATOMIC_ACQUIRE))
         return COG_OK;
     pthread_mutex_lock(index->guard);
@@ -298,7 +299,7 @@ cog_status log_heal(cog_index *index, cog_report *report, cog_error *error) {
     return COG_OK;
 }
 
-/* A new log, which the manifest names. */
+/* Starts a new log, named in the manifest. */
 static cog_status start_log(cog_index *index, cog_error *error) {
     struct manifest manifest = {0};
     TRY(manifest_copy(&index->parts.manifest, &manifest, error));

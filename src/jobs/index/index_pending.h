@@ -1,15 +1,15 @@
-/* Changes of an index by its log: documents and removals that are durable as soon as one frame of
- * the log is, and become a segment later.
+/* Changes of an index by its log: documents and removals that are durable once a frame of the log
+ * is written, and become a segment later.
  *
- * A commit takes a payload of changes (index/changes.h), appends it to the log of the folder and
- * applies it to the handle. Reading applies the frames of others in the same way: a state depends
- * on the manifest and the frames alone. */
+ * A commit appends a payload of changes (index/changes.h) to the log of the folder and applies it
+ * to the handle. Reading applies the frames of others in the same way, so a state depends only on
+ * the manifest and the frames. */
 #pragma once
 
 #include "index/changes.h"
 #include "jobs/index/index_job.h"
 
-/* Beyond these, documents of the log become a segment. */
+/* Above these limits, documents of the log become a segment. */
 enum {
     PENDING_DOCUMENTS_MAX = 4096,
     PENDING_LOG_BYTES_MAX = 16 << 20,
@@ -18,28 +18,29 @@ enum {
 void pending_free(struct index_pending *pending);
 /* The number of documents that are not removed. */
 size_t pending_count(const struct index_pending *pending);
-/* Whether a document of this id waits there. */
+/* Whether a document with this id is pending. */
 bool pending_has(const struct index_pending *pending, struct bytes_view id);
-/* Takes the documents that are not removed, in order; *corpus must be zeroed. Nothing is pending
- * afterwards. */
+/* Moves the documents that are not removed, in order, to *corpus, which must be zeroed. Nothing is
+ * pending afterwards. */
 void pending_take(struct index_pending *pending, struct corpus *corpus);
 
-/* Applies the frames of the log that the handle has not read. */
+/* Applies the frames of the log that the handle has not read yet. */
 cog_status index_read_log(cog_index *index, cog_error *error);
-/* Applies a payload that is in the log. */
+/* Applies a payload that is already in the log. */
 cog_status index_apply_changes(cog_index *index, struct bytes_view payload, cog_error *error);
 
-/* Merges the last pending segments while there are many of about one size. */
+/* Merges the last pending segments while there are many of about equal size. */
 cog_status index_merge_pending(cog_index *index, cog_error *error);
 
-/* With the lock of the folder, of a handle that shows its present state: the end of the log is put
- * right (the report has a notice if something was cut off). */
+/* Requires the lock of the folder and a handle at its current state. Repairs the end of the log;
+ * the report has a notice if something was cut off. */
 cog_status log_heal(cog_index *index, cog_report *report, cog_error *error);
 /* Makes the changes durable, in a new log if the index has none, and applies them. If the handle
- * cannot show them, the report has a notice. */
+ * cannot apply them, the report has a notice. */
 cog_status log_commit(cog_index *index, const struct buffer *payload, cog_report *report,
                       cog_error *error);
 /* Whether the log is so long that its documents should become a segment. */
 bool log_is_full(const cog_index *index);
-/* A test may want segments sooner; 0: PENDING_DOCUMENTS_MAX. Before any index is opened. */
+/* For tests that need segments sooner; 0: PENDING_DOCUMENTS_MAX. Call before any index is opened.
+ */
 void log_set_most_documents(size_t documents);

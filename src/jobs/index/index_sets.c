@@ -1,5 +1,4 @@
-/* Segments of documents that are compared as sets, by Jaccard or containment: made from a corpus,
- * and read. */
+/* Segments of documents as sets, for Jaccard or containment: made from a corpus, and read. */
 #include "base/memory.h"
 #include "collection/sets/set_bag.h"
 #include "jobs/index/index_draft.h"
@@ -77,7 +76,7 @@ uint64_t index_set_bytes(const cog_index *index) {
 struct appended {
     struct document_sets *sets;
     struct set_batch batch;
-    uint64_t position; /* among the rows of the index that can be found */
+    uint64_t position; /* among the rows of the index that are not removed */
 };
 
 static cog_status append_row(void *context, struct bytes_view id, const struct document_set *set,

@@ -1,4 +1,4 @@
-/* Snapshots: states of an index that stay as they are while the index changes. They share its
+/* Snapshots: states of an index that do not change while the index changes. They share its
  * segments, statistics and weights. */
 #include <string.h>
 
@@ -11,7 +11,7 @@ static cog_status copy_state(const cog_index *index, cog_index *copy, cog_error 
     if (index->folder && !(copy->folder = strdup(index->folder)))
         return error_memory(error, strlen(index->folder), "a path");
     TRY(index_segments_copy(&index->parts, &copy->parts, error));
-    /* As they were read; the versions of the text libraries are not asked again. */
+    /* copied, so that the versions of the text libraries are not checked again */
     copy->has_documents = index->has_documents;
     copy->has_vectors = index->has_vectors;
     copy->is_multilingual = index->is_multilingual;

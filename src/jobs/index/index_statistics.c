@@ -1,6 +1,6 @@
-/* The statistics of an index: the sum of those that its segments keep of their own documents, less
- * the removed ones. They grow and shrink with the index, and a query is weighed by what they are at
- * that moment, as are the rows. */
+/* The statistics of an index: the sum of the statistics of its segments minus the removed
+ * documents. They grow and shrink with the index; queries and rows are weighed with the current
+ * values. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -74,7 +74,7 @@ enum counting { COUNT_IN, COUNT_OUT };
 
 static cog_status count_term(struct statistics *counts, enum counting way, uint64_t hash,
                              struct term_counts of_term, cog_error *error) {
-    if (of_term.collection_frequency == 0) /* an expected frequency that was rounded to 0 */
+    if (of_term.collection_frequency == 0) /* an expected frequency rounded to 0 */
         return COG_OK;
     if (way == COUNT_IN)
         return statistics_add_term(counts, hash, of_term, error);
@@ -103,7 +103,7 @@ static cog_status count_terms(struct statistics *counts, enum counting way,
     return COG_OK;
 }
 
-/* Rows of a part. Without vectors nobody knows their terms: these stay counted. */
+/* Counts rows of a part. Without vectors their terms are unknown and stay counted. */
 static cog_status count_rows(struct statistics *counts, enum counting way, const cog_index *index,
                              size_t part, const uint32_t *rows, size_t count, cog_error *error) {
     struct part_bags bags = {0};
@@ -123,7 +123,7 @@ static cog_status count_rows(struct statistics *counts, enum counting way, const
     return status;
 }
 
-/* A part without its removed rows. Counts stop at zero: what is added comes first. */
+/* Counts a part without its removed rows. Counts stop at zero, so add before subtracting. */
 static cog_status count_part(struct statistics *counts, enum counting way, const cog_index *index,
                              size_t part, cog_error *error) {
     const struct manifest_entry *entry = &index->parts.manifest.entries[part];
@@ -153,7 +153,7 @@ cog_status index_count_statistics(cog_index *index, cog_error *error) {
     return status;
 }
 
-/* The statistics that follow changes; nobody else may have them. */
+/* The statistics to change; a copy if they are shared. */
 static cog_status counted(cog_index *index, size_t changes, struct statistics **counts,
                           cog_error *error) {
     index->uncounted += changes;
@@ -201,7 +201,7 @@ cog_status index_count_corpus(cog_index *index, const struct corpus *corpus, boo
 
 /* ---- From one state to the next -------------------------------------------------------------- */
 
-/* The part of the index that is this very segment; its number of parts if there is none. */
+/* The part of the index with the same segment; the number of parts if there is none. */
 static size_t same_part(const cog_index *index, const struct manifest_entry *entry) {
     size_t part = 0;
     for (; part < index->parts.manifest.count; part++) {
@@ -213,7 +213,7 @@ static size_t same_part(const cog_index *index, const struct manifest_entry *ent
     return part;
 }
 
-/* Rows that are removed now and were not before. */
+/* Subtracts rows that are removed now but were not before. */
 static cog_status count_newly_removed(struct statistics *counts, const cog_index *now, size_t part,
                                       const struct manifest_entry *before, cog_error *error) {
     const struct manifest_entry *entry = &now->parts.manifest.entries[part];

@@ -7,18 +7,18 @@
 #include "base/memory.h"
 #include "base/threads.h"
 
-/* Of one segment by one state of the statistics; states of the index share them. */
+/* The weights of one segment with one version of the statistics; shared by states of the index. */
 struct part_weights {
     unsigned owners;
-    const struct shared_segment *segment; /* for comparison alone */
-    pthread_mutex_t lock;                 /* of whoever makes something */
-    double *idf;      /* by column; NULL until it is needed; published by an atomic store */
-    float *values;    /* of all entries; the same */
-    size_t looked_up; /* terms of single rows that were weighed without these; atomic */
+    const struct shared_segment *segment; /* only for comparison */
+    pthread_mutex_t lock;                 /* held while making idf or values */
+    double *idf;      /* by column; NULL until needed; published by an atomic store */
+    float *values;    /* of all entries; NULL until needed; published by an atomic store */
+    size_t looked_up; /* terms of single rows weighed without idf and values; atomic */
 };
 
 struct index_weights {
-    const cog_statistics *statistics; /* for comparison alone */
+    const cog_statistics *statistics; /* only for comparison */
     size_t count;
     struct part_weights *parts[];
 };
@@ -42,7 +42,7 @@ static void part_release(struct part_weights *part) {
     free(part);
 }
 
-/* Those of the same segment, with one owner more; NULL if there are none. */
+/* Finds the weights of the same segment and adds an owner; NULL if there are none. */
 static struct part_weights *part_share(const struct index_weights *weights,
                                        const struct shared_segment *segment) {
     for (size_t i = 0; weights && i < weights->count; i++)
@@ -53,7 +53,7 @@ static struct part_weights *part_share(const struct index_weights *weights,
     return NULL;
 }
 
-/* For the segments of the index; taken from `known` (may be NULL) where it has them. */
+/* Makes weights for the segments of the index; reuses those of `known` (may be NULL). */
 static cog_status create(const cog_index *index, const struct index_weights *known,
                          struct index_weights **result, cog_error *error) {
     size_t count = index->parts.manifest.count;
@@ -159,17 +159,17 @@ static cog_status take_idf(const cog_index *index, size_t part, const double **i
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* What weighing the rows of a part takes. */
+/* The inputs for weighing the rows of a part. */
 struct weighing {
     const cog_index *index;
     size_t part;
     const double *idf;
-    bool is_of_row; /* idf are those of the row's entries, not of the columns */
+    bool is_of_row; /* idf is by entry of the row, not by column */
     double mean_length;
     float *values; /* of the whole part */
 };
 
-/* The weights of a row's entries over their length, summed in the order of the columns. */
+/* Weighs a row's entries and scales them to unit length, summing in the order of the columns. */
 static void weigh_entries(const struct weighing *weighing, uint32_t row, const uint32_t *columns,
                           const float *frequencies, size_t count, float *values) {
     const cog_index *index = weighing->index;
@@ -249,7 +249,7 @@ cog_status index_part_vectors(const cog_index *index, size_t part, unsigned thre
     float *made = __atomic_load_n(&own->values, __ATOMIC_ACQUIRE);
     const double *idf;
     if (!made) {
-        TRY(take_idf(index, part, &idf, error)); /* before the lock, which it takes itself */
+        TRY(take_idf(index, part, &idf, error)); /* before locking, as take_idf locks itself */
         pthread_mutex_lock(&own->lock);
         made = own->values;
         cog_status status = made ? COG_OK : fill_values(index, part, threads, &made, error);
@@ -262,8 +262,8 @@ cog_status index_part_vectors(const cog_index *index, size_t part, unsigned thre
     return COG_OK;
 }
 
-/* Statistics of a live index change often, and making the idf of all terms of a large segment takes
- * milliseconds: as long as few rows were weighed, their terms alone are looked up. */
+/* Statistics of a live index change often, and computing the idf of all terms of a large segment
+ * takes milliseconds. While only few rows have been weighed, only their terms are looked up. */
 static bool looks_up(const cog_index *index, size_t part, size_t count) {
     enum { TIMES_FEWER = 4 };
     struct part_weights *own = index->weights->parts[part];

@@ -10,7 +10,7 @@
 
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
-enum { TIER_SEGMENTS = 8 }; /* of one size are merged into one of the next */
+enum { TIER_SEGMENTS = 8 }; /* of one size, merged into one of the next */
 
 static unsigned tier_of(uint64_t rows) {
     unsigned tier = 0;
@@ -19,7 +19,7 @@ static unsigned tier_of(uint64_t rows) {
     return tier;
 }
 
-/* Segments that are not pending; these come first. */
+/* The number of segments that are not pending; they come first. */
 static size_t settled_count(const struct manifest *manifest) {
     size_t count = manifest->count;
     while (count && manifest->entries[count - 1].is_pending)
@@ -27,11 +27,11 @@ static size_t settled_count(const struct manifest *manifest) {
     return count;
 }
 
-/* A run of segments, and what decides whether it is merged. */
+/* A run of consecutive segments, and what decides whether it is merged. */
 struct run {
     size_t first, count;
-    unsigned highest, in_highest; /* the highest tier, and the number of segments that are in it */
-    uint64_t largest, rows;       /* rows that can be found: of the largest segment, of all */
+    unsigned highest, in_highest; /* the highest tier, and its number of segments */
+    uint64_t largest, rows;       /* rows that are not removed: of the largest segment, of all */
 };
 
 static void run_extend(struct run *run, const struct manifest_entry *entry) {
@@ -46,15 +46,16 @@ static void run_extend(struct run *run, const struct manifest_entry *entry) {
     run->count++;
 }
 
-/* Enough segments of one size; or, of sizes that removals have changed, twice as many, of which the
- * largest has no more rows than the others together: it becomes at least twice as large. */
+/* A run is due if it has enough segments of one size; or, with sizes changed by removals, twice as
+ * many of which the largest has at most as many rows as the others together, so that it at least
+ * doubles. */
 static bool run_is_due(const struct run *run) {
     return run->in_highest >= TIER_SEGMENTS ||
            (run->count >= 2 * TIER_SEGMENTS && run->largest <= run->rows - run->largest);
 }
 
-/* The longest run that is due, the last one of these; of no segments if there is none. In memory
- * rows keep their numbers: nothing that was removed may go. */
+/* The longest due run, the last one of equal length; no segments if none is due. In memory, rows
+ * keep their numbers, so segments with removed rows are not merged. */
 static struct run run_to_merge(const cog_index *index) {
     const struct manifest *manifest = &index->parts.manifest;
     size_t count = settled_count(manifest);
@@ -120,7 +121,7 @@ static bool is_same(const struct manifest_entry *a, const struct manifest_entry 
     return !a->is_pending && a->number == b->number && a->header_checksum == b->header_checksum;
 }
 
-/* The present position of the merged segments, SIZE_MAX if they are gone. */
+/* The current position of the merged segments, SIZE_MAX if they are gone. */
 static size_t find_merged(const struct manifest *now, const struct merge_job *job) {
     const struct manifest_entry *merged = job->state->parts.manifest.entries + job->first;
     for (size_t first = 0; first + job->count <= now->count; first++) {
@@ -133,8 +134,8 @@ static size_t find_merged(const struct manifest *now, const struct merge_job *jo
     return SIZE_MAX;
 }
 
-/* Rows of the new segment that were removed since the merge read them. Rows before `base` are of
- * earlier segments. */
+/* Lists rows of the new segment that were removed after the merge read them. `base` is the number
+ * of rows of earlier segments. */
 static size_t note_removed(const struct manifest_entry *now, const struct manifest_entry *merged,
                            uint32_t base, uint32_t *removed) {
     size_t before = 0, count = 0;
@@ -149,7 +150,7 @@ static size_t note_removed(const struct manifest_entry *now, const struct manife
     return count;
 }
 
-/* The last entry is the new segment. */
+/* The last entry must be the new segment. */
 static cog_status remove_since(struct manifest *manifest, size_t first, const struct merge_job *job,
                                cog_error *error) {
     struct manifest_entry *fresh = &manifest->entries[manifest->count - 1];

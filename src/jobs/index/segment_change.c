@@ -38,7 +38,7 @@ cog_status change_commit(const cog_index *index, const struct manifest *manifest
     return status;
 }
 
-/* After the commit: the change is made, whatever else fails. */
+/* After the commit: the change is made even if something fails now. */
 static void show(cog_index *index, cog_report *report) {
     cog_error failure = {0};
     if (index_reload(index, &failure) != COG_OK)
@@ -53,11 +53,11 @@ void change_show_merged(cog_index *index, cog_report *report) {
         show(index, report);
 }
 
-/* The file does not record which statistics of this process its rows were signed with. */
+/* Records which statistics of this process the rows were signed with, as the file does not. */
 static void name_signing(cog_index *index, size_t part, const struct segment *draft) {
     if (part >= index->parts.manifest.count || index->parts.segments[part].rows != draft->rows ||
         index->parts.segments[part].terms.signed_documents != draft->terms.signed_documents)
-        return; /* it could not be shown */
+        return; /* the segment could not be shown */
     index->parts.segments[part].terms.signed_state = draft->terms.signed_state;
     index->parts.owners[part]->segment.terms.signed_state = draft->terms.signed_state;
 }
@@ -109,7 +109,7 @@ cog_status change_apply(cog_index *index, const struct segment_change *change, c
 
 /* ---- The log --------------------------------------------------------------------------------- */
 
-/* Pending segments are the last. */
+/* Pending segments are last. */
 static size_t first_pending(const cog_index *index) {
     size_t part = 0;
     while (part < index->parts.manifest.count && !index->parts.manifest.entries[part].is_pending)
@@ -117,7 +117,7 @@ static size_t first_pending(const cog_index *index) {
     return part;
 }
 
-/* Whether a pending segment lacks nothing that one of the file would have. */
+/* Whether a pending segment has everything that a stored one would have. */
 static bool is_whole(const cog_index *index, size_t part) {
     return index->is_unmeasured && index->puts_tables_off &&
            index->parts.manifest.entries[part].removed_count == 0;

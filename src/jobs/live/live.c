@@ -51,7 +51,7 @@ static void fill_vector(struct term_entry *entries, const struct bag_view *bag,
     vector->count = bag->count;
 }
 
-/* One block for the members of both sets. */
+/* Allocates one block for the members of both sets. */
 static cog_status make_sets(const struct bag_view *bag, struct live_vector *vector,
                             cog_error *error) {
     struct set_bag sets = {0};
@@ -148,8 +148,8 @@ void live_return_worker(cog_live *live, struct live_worker *worker) {
     pthread_mutex_unlock(&live->lock);
 }
 
-/* The searcher of a worker for a state, which it takes over. Of sets one match is enough, however
- * many there are, unless all are wanted. */
+/* Makes the worker's searcher for a state, taking ownership of the state. For sets one match is
+ * enough unless all are wanted. */
 static cog_status aim(struct live_worker *worker, cog_index *state, double threshold, bool all,
                       cog_error *error) {
     cog_search_options options;
@@ -158,7 +158,7 @@ static cog_status aim(struct live_worker *worker, cog_index *state, double thres
     options.k = 0;
     options.threshold = threshold;
     options.recall_sample = 0;
-    options.recall = 1; /* a match that is missed would be added */
+    options.recall = 1; /* a missed match would be added as a document */
     options.first = index_is_of_sets(state) && !all;
     if (worker->searcher &&
         (worker->searcher_threshold != threshold || worker->searcher_lists_all != all)) {
@@ -181,7 +181,7 @@ cog_status live_find_match(struct live_worker *worker, cog_index *state,
                            bool *found, cog_error *error) {
     const cog_hits *hits;
     *found = false;
-    /* One of them may be the document that it replaces. */
+    /* One of the matches may be the document to be replaced. */
     TRY(aim(worker, state, request->options.unless_similar, request->options.upsert, error));
     TRY(searcher_find_bag(worker->searcher, &request->bag, &hits, error));
     for (size_t i = 0; i < cog_hits_count(hits) && !*found; i++) {
@@ -189,7 +189,7 @@ cog_status live_find_match(struct live_worker *worker, cog_index *state,
         struct bytes_view id;
         if (!index_row_id(state, hit.row, &id) ||
             (request->options.upsert && view_equals(id, request->id)))
-            continue; /* what it replaces is no reason to leave it out */
+            continue; /* the document to be replaced is no reason to reject */
         size_t size = id.size < sizeof outcome->match_id ? id.size : sizeof outcome->match_id - 1;
         memcpy(outcome->match_id, id.data, size);
         outcome->match_id[size] = 0;
@@ -284,7 +284,7 @@ cog_index *live_take_fresh(cog_live *live, uint64_t *number) {
         live_lead(live);
     if (leads || lacks_own) {
         if (live->is_stale)
-            live_show(live, NULL); /* if it cannot, the state before stays */
+            live_show(live, NULL); /* if that fails, the previous state stays */
         live_stop_leading(live);
     }
     return live_take_shown(live, number);
@@ -326,8 +326,8 @@ void live_lead(cog_live *live) {
     pthread_mutex_unlock(&live->lock);
 }
 
-/* With the lock: somebody who waits leads now, if anybody does. Returns what wakes the thread whose
- * request it is, or NULL. */
+/* Requires the lock: passes leadership to a waiting thread, if any. Returns the semaphore that
+ * wakes the thread whose request is first, or NULL. */
 static sem_t *hand_over(cog_live *live) {
     live->is_led = !live->leads_wanted && live->first;
     if (live->leads_wanted)
@@ -348,8 +348,8 @@ void live_stop_leading(cog_live *live) {
         sem_post(heir);
 }
 
-/* Threads that shared the last commit are about to come again: waits for as many, for a part of the
- * time that a commit takes. With the lock. */
+/* Threads that shared the last commit are likely to return: waits for the same number, for a part
+ * of the duration of a commit. Requires the lock. */
 static void gather(cog_live *live) {
     struct timespec until;
     if (live->last_group < 2)
@@ -363,7 +363,7 @@ static void gather(cog_live *live) {
         ;
 }
 
-/* While leading: commits all requests that wait, and wakes their threads but for the caller's. */
+/* While leading: commits all waiting requests, and wakes their threads except the caller's. */
 static void lead_group(cog_live *live, const sem_t *own) {
     pthread_mutex_lock(&live->lock);
     gather(live);
@@ -386,7 +386,7 @@ static void lead_group(cog_live *live, const sem_t *own) {
         next = each->next;
         each->is_done = true;
         if (wake && wake != own)
-            sem_post(wake); /* the request may be gone now */
+            sem_post(wake); /* the request may no longer exist */
     }
 }
 
@@ -408,7 +408,7 @@ void live_submit(cog_live *live, struct live_request *first, struct live_request
         ;
     if (!last->is_done)
         lead_group(live, &wake);
-    /* Without memory for it, the thread may see the state before its change. */
+    /* If out of memory, the thread may see the state before its change. */
     uintptr_t commit = (uintptr_t)__atomic_load_n(&live->commits, __ATOMIC_RELAXED);
     pthread_setspecific(live->own_commit, (void *)commit);
     sem_destroy(&wake);
@@ -436,7 +436,8 @@ cog_status live_prepare_request(cog_live *live, struct live_worker *worker,
     *found = false;
     if (request->bag.count && !changes_add_document(&request->addition, request->id, &request->bag))
         return error_memory(error, request->addition.size, "the log of an index");
-    /* Before the state is taken: what is added to it and not noted makes this one search again. */
+    /* Set before the state is taken: a document added to it without being noted makes this request
+     * search again. */
     if (is_searched)
         __atomic_store_n(&live->notes_recent, true, __ATOMIC_SEQ_CST);
     else if (!__atomic_load_n(&live->notes_recent, __ATOMIC_RELAXED))
@@ -451,7 +452,7 @@ cog_status live_prepare_request(cog_live *live, struct live_worker *worker,
     return status;
 }
 
-/* Reads the text, looks for a match in what is shown, and waits for the commit. */
+/* Reads the text, looks for a match in the visible state, and waits for the commit. */
 static cog_status add_with(cog_live *live, struct live_worker *worker, struct bytes_view text,
                            struct bytes_view language, struct live_request *request,
                            cog_error *error) {

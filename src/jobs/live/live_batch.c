@@ -1,4 +1,4 @@
-/* A collection that is added to a live index, some hundred documents in a commit. */
+/* Adds a collection to a live index, some hundred documents per commit. */
 #include <stdlib.h>
 
 #include "base/arguments.h"
@@ -20,7 +20,8 @@ struct live_batch {
     uint64_t added, replaced, matches, known;
 };
 
-/* The requests of rows begin .. end; their vectors, and whether a match is there already. */
+/* Prepares the requests of rows begin .. end: their vectors, and whether there already is a match.
+ */
 static cog_status prepare_requests(struct live_batch *batch, struct live_worker *worker,
                                    size_t begin, size_t end, struct live_request *requests,
                                    cog_error *error) {
@@ -36,7 +37,7 @@ static cog_status prepare_requests(struct live_batch *batch, struct live_worker 
     return status;
 }
 
-/* Puts those that no match keeps out into the queue. */
+/* Submits the requests that no match rejects. */
 static void submit_requests(struct live_batch *batch, struct live_request *requests, size_t count) {
     struct live_request *first = NULL, **link = &first, *last = NULL;
     for (size_t i = 0; i < count; i++)

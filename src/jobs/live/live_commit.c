@@ -1,4 +1,4 @@
-/* The leader's work on a live index: requests become one frame of the log. */
+/* The leader's work on a live index: turns requests into one frame of the log. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,15 +7,15 @@
 #include "jobs/index/segment_change.h"
 #include "jobs/live/live.h"
 
-/* Requests that searched before more than these were added search again. */
+/* After this many additions, earlier requests must search again. */
 enum { RECENT_MAX = 8192 };
-/* Each commit shows its changes if somebody asked for a state within this time; else the next one
- * who asks does it, unless a commit is under way, which then does. */
+/* Each commit makes its changes visible if a state was requested within this time. Otherwise the
+ * next request for a state does, unless a commit is running, which then does. */
 enum { READ_LATELY_NS = 1000000000 };
 
-/* ---- Documents that were added lately -------------------------------------------------------- */
+/* ---- Recently added documents ---------------------------------------------------------------- */
 
-/* Forgets them: whoever searched before must search again. */
+/* Discards them: requests that searched before must search again. */
 static void forget_recent(cog_live *live) {
     pthread_mutex_lock(&live->lock);
     for (size_t i = 0; i < live->recent_count; i++) {
@@ -27,7 +27,8 @@ static void forget_recent(cog_live *live) {
     pthread_mutex_unlock(&live->lock);
 }
 
-/* Takes the vector over. A document that there is no memory for makes others search again. */
+/* Takes ownership of the vector. If there is no memory for a document, requests must search again.
+ */
 static void note_recent(cog_live *live, struct bytes_view id, struct live_vector *vector) {
     if (live->recent_count == RECENT_MAX)
         forget_recent(live);
@@ -51,7 +52,7 @@ void live_mark_noted(cog_live *live) {
     live->noted = live->index->pending.corpus.rows;
 }
 
-/* What other processes have added since the last commit. */
+/* Notes what other processes have added since the last commit. */
 cog_status live_note_foreign(cog_live *live, cog_error *error) {
     const struct corpus *corpus = &live->index->pending.corpus;
     if (live->generation != live->index->generation) {
@@ -101,7 +102,7 @@ static void take_match(struct live_request *request, const char *id, size_t size
     request->outcome.similarity = similarity;
 }
 
-/* A match among documents that came after the request's own search. */
+/* Looks for a match among documents added after the request's own search. */
 static cog_status match_recent(cog_live *live, struct live_request *first,
                                struct live_request *request, cog_error *error) {
     bool found = false;
@@ -183,7 +184,7 @@ static void fail_all(struct live_request *requests, cog_status status, const cog
         }
 }
 
-/* A change in memory is made at once. */
+/* A change in memory is made immediately. */
 static cog_status make_durable(cog_live *live, const struct buffer *payload, cog_error *error) {
     if (live->index->folder)
         return log_commit(live->index, payload, NULL, error);
@@ -192,8 +193,8 @@ static cog_status make_durable(cog_live *live, const struct buffer *payload, cog
                : COG_OK;
 }
 
-/* Writers wait for this: the new segment, which will be merged soon and is small enough to be
- * compared whole, gets no measures of recall, and no tables if its signatures are short. */
+/* Writers wait for this, so the new segment gets no recall measures, and no tables if its
+ * signatures are short: it will be merged soon and is small enough to be compared completely. */
 static void flush(cog_live *live) {
     bool is_unmeasured = live->index->is_unmeasured;
     live->index->is_unmeasured = live->index->puts_tables_off = true;
@@ -206,7 +207,7 @@ static void flush(cog_live *live) {
     live_want_merge(live);
 }
 
-/* After the commit: whatever fails now, the change is made. */
+/* After the commit: the change is made even if something fails now. */
 static void show_commit(cog_live *live, struct live_request *requests) {
     if (live->index->folder && log_is_full(live->index))
         flush(live);
@@ -219,7 +220,7 @@ static void show_commit(cog_live *live, struct live_request *requests) {
         }
     if (!all_noted)
         forget_recent(live);
-    /* Nobody waits for a state with changes that are not acknowledged yet. */
+    /* No thread waits for a state with changes that are not acknowledged yet. */
     pthread_mutex_lock(&live->lock);
     bool is_read = clock_ns() - live->read_ns < READ_LATELY_NS;
     live->is_stale |= !is_read;
@@ -236,8 +237,9 @@ static void show_commit(cog_live *live, struct live_request *requests) {
     live_mark_noted(live);
 }
 
-/* Requests must be durable in a shared folder before they keep others out: a match that is found in
- * what another process has written, but not synced, is synced by it before its lock goes. */
+/* Requests must be durable in a shared folder before they reject others: a match found in data that
+ * another process has written but not synced is synced by that process before it releases its lock.
+ */
 void live_commit(cog_live *live, struct live_request *requests) {
     double wait_seconds = 60;
     struct buffer payload = {0};

@@ -1,5 +1,5 @@
-/* Merging segments of a live index: in a thread of its own, or at the caller's wish. Changes wait
- * while segments are chosen and while the new one takes their place, not while it is written. */
+/* Merges segments of a live index, in a background thread or on request. Changes wait while
+ * segments are chosen and replaced, but not while the new one is written. */
 #include <stdlib.h>
 
 #include "base/arguments.h"
@@ -11,7 +11,7 @@
 
 enum { LOCK_WAIT_SECONDS = 60 };
 
-/* Leads, with the lock of the folder and the state of now; end_step ends it. */
+/* Leads, with the lock of the folder and its current state; end_step ends it. */
 static cog_status begin_step(cog_live *live, int *lock, cog_error *error) {
     live_lead(live);
     cog_status status = change_begin(live->index, LOCK_WAIT_SECONDS, lock, NULL, error);
@@ -48,9 +48,9 @@ static cog_status put_in_place(cog_live *live, struct merge_job *merge, cog_repo
     return status;
 }
 
-/* Whether the recall of the new segment is measured later. Tiers of few rows are merged again soon,
- * and measuring takes as long as merging; in an index for searches within a radius, which need no
- * measures, a search for the nearest compares these rows whole. */
+/* Whether the recall of the new segment is measured later. Small tiers are soon merged again, and
+ * measuring takes as long as merging. An index for searches within a radius needs no measures;
+ * there a search for the nearest compares these rows completely. */
 static bool puts_measures_off(const struct merge_job *merge) {
     enum { FEW_ROWS = 1 << 16 };
     const char *name = "auto";
@@ -62,7 +62,7 @@ static bool puts_measures_off(const struct merge_job *merge) {
     return rows < FEW_ROWS && method && method->is_for_radius;
 }
 
-/* One merge; *merged is false if there was nothing to do. */
+/* Performs one merge; *merged is false if there was nothing to do. */
 static cog_status merge_once(cog_live *live, enum merge_choice choice, unsigned threads,
                              bool *merged, cog_report *report, cog_error *error) {
     struct merge_job merge = {.lock = -1};
@@ -79,7 +79,7 @@ static cog_status merge_once(cog_live *live, enum merge_choice choice, unsigned 
 
 /* ---- The thread ------------------------------------------------------------------------------ */
 
-/* As long as segments are due. What fails is tried again when the next segment comes. */
+/* Merges while segments are due. Failed merges are retried when the next segment is added. */
 static void merge_due(cog_live *live, const cog_cancel *cancel) {
     const cog_run_options run = {.threads = 1, .cancel = cancel};
     struct job job;
@@ -123,7 +123,7 @@ void live_want_merge(cog_live *live) {
     if (!live->has_merger)
         live->has_merger = pthread_create(&live->merger, NULL, merge_in_background, live) == 0;
     if (!live->has_merger)
-        live->wants_merge = false; /* the next segment asks again */
+        live->wants_merge = false; /* the next segment requests it again */
     pthread_cond_signal(&live->merge_call);
     pthread_mutex_unlock(&live->lock);
 }
@@ -150,7 +150,8 @@ cog_status cog_live_settle(cog_live *live, cog_error *error) {
 
 /* ---- Compacting ------------------------------------------------------------------------------ */
 
-/* One at a time. A merge in the background would be in vain: it ends first, and no other begins. */
+/* Compactions run one at a time. A background merge would be useless: it is ended first, and none
+ * starts. */
 static void begin_compaction(cog_live *live) {
     pthread_mutex_lock(&live->lock);
     live->compactions++;

@@ -1,9 +1,9 @@
-/* Texts that were seen before: near-duplicates by the Jaccard similarity of their terms, exactly.
+/* Texts seen before: near-duplicates by the Jaccard similarity of their terms, exactly.
  *
- * Of a set of n members, the first n - o + 1 in rising order are listed, where o is the least
- * overlap with any set that is similar enough: two similar sets have one of these in common,
- * because their smallest common member is among them. Candidates are verified on the whole sets.
- * Sets are those of dedup: a text that is too short for n-grams is compared by its words. */
+ * Of a set of n members, the n - o + 1 smallest are listed, where o is the smallest overlap with
+ * any similar set. Two similar sets share one of these, because their smallest common member is
+ * among them. Candidates are verified on the whole sets. Sets are those of dedup: a text too short
+ * for n-grams is compared by words. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,14 +21,14 @@
 #include "text/analyzer.h"
 #include "vector/member_set.h"
 
-/* The sets of a text, encoded one behind the other. */
+/* The sets of a text, encoded one after the other. */
 struct seen_text {
     uint64_t offset;
     uint32_t terms, words;
 };
 
 struct seen_posting {
-    uint32_t text, next; /* next: plus 1; 0 for none */
+    uint32_t text, next; /* next: plus 1; 0: none */
 };
 
 struct seen_list {
@@ -40,21 +40,21 @@ struct cog_seen {
     pthread_mutex_t lock;
     struct set_measure measure;
     uint32_t ngram;
-    uint64_t made_by; /* hash of the versions that decide which terms a text has */
+    uint64_t made_by; /* hash of the versions that determine the terms of a text */
     struct analyzer *analyzer;
     struct term_list list;
     uint64_t *scratch, *other;
     size_t scratch_capacity, other_capacity;
-    struct buffer bytes; /* of all sets, with room for the decoder behind them */
+    struct buffer bytes; /* all sets, followed by padding for the decoder */
     struct seen_text *texts;
     size_t count, text_capacity;
-    uint32_t *visited; /* by text: the number plus 1 of the last query that looked at it */
+    uint32_t *visited; /* by text: the index plus 1 of the last query that looked at it */
     size_t visited_capacity;
     struct seen_list *lists;
     size_t list_slots, list_count;
     struct seen_posting *postings;
     size_t posting_count, posting_capacity;
-    /* Of a folder. */
+    /* For a folder. */
     struct change_log log;
     struct buffer unsaved;
     size_t unsaved_count;
@@ -101,7 +101,7 @@ static void list_set(struct cog_seen *seen, const uint64_t *members, size_t coun
     }
 }
 
-/* Remembers the sets as the next text. */
+/* Stores the sets as the next text. */
 static cog_status remember(struct cog_seen *seen, const struct document_set *sets,
                            cog_error *error) {
     size_t prefix = prefix_of(seen, sets->term_count) + prefix_of(seen, sets->word_count);
@@ -130,7 +130,7 @@ static cog_status remember(struct cog_seen *seen, const struct document_set *set
 
 /* ---- Looking --------------------------------------------------------------------------------- */
 
-/* The similarity of a remembered text; 0 if it is below the threshold. */
+/* The similarity of a stored text; 0 if below the threshold. */
 static cog_status compare(struct cog_seen *seen, const struct document_set *sets, uint32_t text,
                           double *similarity, cog_error *error) {
     const struct seen_text *at = &seen->texts[text];
@@ -169,7 +169,8 @@ static cog_status look_up(struct cog_seen *seen, const struct document_set *sets
     return COG_OK;
 }
 
-/* The sets of the list of terms, in place. A text without terms is known by its bytes. */
+/* Makes the sets from the list of terms, in place. A text without terms is identified by its bytes.
+ */
 static cog_status make_sets(struct cog_seen *seen, const char *text, size_t size,
                             struct document_set *sets, cog_error *error) {
     struct term_list *list = &seen->list;
@@ -310,7 +311,7 @@ void cog_seen_close(cog_seen *seen) {
     free(seen);
 }
 
-/* Terms as dedup makes them. */
+/* Makes terms like dedup. */
 static cog_status open_analyzer(struct cog_seen *seen, const cog_seen_options *options,
                                 cog_error *error) {
     cog_dedup_options dedup;
