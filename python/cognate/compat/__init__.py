@@ -1,4 +1,4 @@
-"""What people already call, over Cognate: a change of the import is all that a program needs."""
+"""Interfaces of other libraries over Cognate: a program only changes its import."""
 import importlib as _importlib
 from types import ModuleType as _ModuleType
 

@@ -1,5 +1,5 @@
-"""Binary indexes as files: a flat index is the .npy file of its rows, which the program `cognate` reads too; the others are
-.npz files with what they were made with, their rows by list, the labels, and the quantizer."""
+"""Binary indexes as files: a flat index is the .npy file of its rows, which the program `cognate` reads too; the others
+are .npz files with their settings, their rows by list, the labels, and the quantizer."""
 from __future__ import annotations
 
 import io
@@ -44,7 +44,7 @@ def deserialize_index_binary(data: Array) -> IndexBinary:
 
 
 def write_index_binary(index: IndexBinary, path: str) -> None:
-    """Writes an index, whole or not at all."""
+    """Writes an index, completely or not at all."""
     folder, name = os.path.split(os.path.abspath(path))
     data = serialize_index_binary(index)
     with tempfile.NamedTemporaryFile(dir=folder, prefix=name, delete=False) as file:

@@ -1,4 +1,4 @@
-"""What all binary indexes have, and the one that compares all rows."""
+"""The base of all binary indexes, and the flat index, which compares all rows."""
 from __future__ import annotations
 
 from typing import Any
@@ -35,7 +35,7 @@ class IDSelectorBatch:
 
 
 class IndexBinary:
-    """What all binary indexes have. Codes are uint8 [rows, d / 8]."""
+    """The base of all binary indexes. Codes are uint8 [rows, d / 8]."""
 
     def __init__(self, d: int):
         if d <= 0 or d % 8:
@@ -68,7 +68,7 @@ class IndexBinary:
         raise NotImplementedError
 
     def train(self, x: Any) -> None:
-        """Nothing has to be learnt."""
+        """Does nothing: there is nothing to learn."""
         self._checked(x)
 
     def assign(self, x: Any, k: int = 1, labels: Array | None = None) -> Array:
@@ -140,7 +140,8 @@ class IndexBinaryFlat(IndexBinary):
         self._index, self._rows = None, []
 
     def remove_ids(self, which: Any) -> int:
-        """Removes rows by a selector or an array of positions; the rows behind them move up. Returns how many."""
+        """Removes rows by a selector or an array of positions; later rows move up. Returns the number of removed
+        rows."""
         rows = self.reconstruct_n(0, self.ntotal)
         gone = selected(which, np.arange(len(rows)))
         if gone.any():

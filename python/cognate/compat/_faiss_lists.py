@@ -1,4 +1,4 @@
-"""Binary indexes of lists: rows in one array, list behind list, of which a query sees some."""
+"""Binary indexes of lists: rows in one array, list after list; a query compares some of the lists."""
 from __future__ import annotations
 
 import functools
@@ -27,7 +27,7 @@ class _Ranges:
 
 
 class IndexBinaryLists(IndexBinary):
-    """Rows with labels in lists of any numbers. Additions wait until the next search, which sorts them in."""
+    """Rows with labels in numbered lists. Added rows wait until the next search, which sorts them in."""
 
     def __init__(self, d: int):
         super().__init__(d)
@@ -63,7 +63,7 @@ class IndexBinaryLists(IndexBinary):
         return padded
 
     def _changed(self) -> None:
-        self._numbers: Array = np.empty(0, np.uint64)  # lists that have rows, rising
+        self._numbers: Array = np.empty(0, np.uint64)  # lists that have rows, ascending
         self._starts: Array = np.zeros(1, np.int64)  # where each begins, and where the last ends
         self._by_label: Array | None = None
 
@@ -84,7 +84,7 @@ class IndexBinaryLists(IndexBinary):
         self._starts = np.append(starts, len(lists)).astype(np.int64)
 
     def add(self, x: Any) -> None:
-        """Adds rows, which are copied; their labels go on from the last."""
+        """Adds rows, which are copied; their labels continue from the last."""
         rows = self._checked(x)
         self.add_with_ids(rows, np.arange(self._next_label, self._next_label + len(rows)))
 
@@ -101,7 +101,8 @@ class IndexBinaryLists(IndexBinary):
             self._by_label = None
 
     def remove_ids(self, which: Any) -> int:
-        """Removes rows by a selector or an array of labels; others keep theirs. Returns how many there were."""
+        """Removes rows by a selector or an array of labels; others keep their labels. Returns the number of removed
+        rows."""
         self._settle()
         stays = ~selected(which, self._labels)
         if not stays.all():
@@ -141,7 +142,7 @@ class IndexBinaryLists(IndexBinary):
 
 
 class IndexBinaryIVF(IndexBinaryLists):
-    """An inverted file: rows in the list of their nearest centroid, of which a search sees the nprobe nearest lists.
+    """An inverted file: rows in the list of their nearest centroid; a search compares the nprobe nearest lists.
 
     The quantizer holds the centroids, which train learns unless it has them.
     """
@@ -184,7 +185,7 @@ class IndexBinaryIVF(IndexBinaryLists):
 
 
 def _centroids(points: Array, count: int, settings: Any) -> Array:
-    """K-means of the bits as -1 and 1, of which the centroids are the signs. An empty list begins at a point again."""
+    """K-means of the bits as -1 and 1; centroids are the signs. An empty list restarts at a point."""
     draw = np.random.RandomState(settings.seed)
     points = points[draw.permutation(len(points))[:count * settings.max_points_per_centroid]]
     signs = 2 * np.unpackbits(points, axis=1).astype(np.float32) - 1
@@ -225,7 +226,7 @@ hash_stats = _HashStats()
 
 
 class IndexBinaryHash(IndexBinaryLists):
-    """Rows in buckets by their first b bits. A search sees the buckets whose keys differ in nflip bits at most."""
+    """Rows in buckets by their first b bits. A search compares the buckets whose keys differ in at most nflip bits."""
 
     def __init__(self, d: int, b: int):
         super().__init__(d)

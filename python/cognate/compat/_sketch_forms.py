@@ -16,7 +16,7 @@ _VALUES = {"affine32": "I", "affine64": "Q", "legacy": "I"}
 
 
 class LeanMinHash(MinHash):
-    """A sketch that is not updated any more: its hash values, its seed and its scheme. It may be a key of a dict.
+    """A sketch that cannot be updated: its hash values, its seed and its scheme. It may be a key of a dict.
 
     >>> from cognate.compat.datasketch import LeanMinHash, MinHash
     >>> whole = MinHash()
@@ -69,7 +69,7 @@ class LeanMinHash(MinHash):
         return struct.calcsize(self._format(byteorder))
 
     def serialize(self, buf: Any, byteorder: str = "@") -> None:
-        """Writes the sketch to the begin of a buffer, as datasketch does: the seed (8 bytes), the number of values (4),
+        """Writes the sketch to the start of a buffer, as datasketch does: the seed (8 bytes), the number of values (4),
         negative if the scheme follows (1), and the values."""
         if len(buf) < self.bytesize(byteorder):
             raise ValueError(f"the buffer has {len(buf)} bytes, and {self.bytesize(byteorder)} are written")
@@ -78,7 +78,7 @@ class LeanMinHash(MinHash):
 
     @classmethod
     def deserialize(cls, buf: Any, byteorder: str = "@") -> LeanMinHash:
-        """What serialize has written, here or in datasketch."""
+        """Reads a sketch that serialize has written, here or in datasketch."""
         seed, count = struct.unpack_from(f"{byteorder}qi", buf, 0)
         scheme = "legacy"
         if count < 0:
@@ -117,7 +117,7 @@ class bBitMinHash:  # noqa: N801
     __hash__ = None  # type: ignore[assignment]
 
     def jaccard(self, other: bBitMinHash) -> float:
-        """The estimate of the Jaccard coefficient (Li and König, 2010): values that agree by chance are taken off.
+        """The estimate of the Jaccard coefficient (Li and König, 2010): values that agree by chance are subtracted.
         With r above 0 it differs from that of datasketch 2.0, which has 2b where the paper has 2^b."""
         if (self.b, self.seed, self.scheme, len(self.hashvalues)) != (
                 other.b, other.seed, other.scheme, len(other.hashvalues)):
@@ -130,14 +130,14 @@ class bBitMinHash:  # noqa: N801
         return (equal - first) / (1 - second)
 
     def _chance(self) -> float:
-        """Of two values of b bits to agree if the values behind them differ."""
+        """The probability that two values of b bits agree although the full values differ."""
         values = 2.0 ** self.b
         if self.r == 0:
             return 1 / values
         return float(self.r * (1 - self.r) ** (values - 1) / (1 - (1 - self.r) ** values))
 
     def bytesize(self) -> int:
-        """Bytes of the values, packed by b bits, with the 21 bytes of what describes them."""
+        """Bytes of the values, packed to b bits each, plus 21 bytes of header."""
         return 21 + (self.b * len(self.hashvalues) + 63) // 64 * 8
 
 
@@ -172,7 +172,7 @@ class WeightedMinHash:
 
 
 class WeightedMinHashGenerator:
-    """Makes sketches of vectors of weights (Ioffe, 2010), with the hash values of datasketch for the same seed.
+    """Makes sketches of weighted vectors (Ioffe, 2010), with the hash values of datasketch for the same seed.
 
     >>> from cognate.compat.datasketch import WeightedMinHashGenerator
     >>> generator = WeightedMinHashGenerator(3, sample_size=256)
@@ -189,7 +189,7 @@ class WeightedMinHashGenerator:
         self.betas = draw.uniform(0, 1, shape).astype(np.float32)
 
     def minhash(self, v: Any) -> WeightedMinHash:
-        """The sketch of a vector of `dim` weights from 0 on, of which one at least is above 0."""
+        """The sketch of a vector of `dim` weights, none negative and at least one above 0."""
         weights = np.array(v, np.float32)
         if weights.shape != (self.dim,):
             raise ValueError(f"a vector of {self.dim} weights is expected, not of shape {list(weights.shape)}")
@@ -225,7 +225,7 @@ class WeightedMinHashGenerator:
 
 
 class MinHashLSHForest:
-    """Finds the k sketches that share the longest beginnings of their values with a query, in `l` orders of them.
+    """Finds the k sketches that share the longest prefixes of their values with a query, in `l` orders of the values.
 
     >>> from cognate.compat.datasketch import MinHash, MinHashLSHForest
     >>> sketches = MinHash.bulk([[b"a", b"b", b"c"], [b"a", b"b", b"d"], [b"x", b"y", b"z"]])
@@ -265,11 +265,11 @@ class MinHashLSHForest:
             table.setdefault(part, []).append(key)
 
     def index(self) -> None:
-        """Makes what was added ready for queries."""
+        """Makes added sketches ready for queries."""
         self.sorted_hashtables = [sorted(table) for table in self.hashtables]
 
     def query(self, minhash: MinHash | WeightedMinHash, k: int) -> list[Hashable]:
-        """Up to k keys, those with the longest common beginning first."""
+        """Up to k keys, longest common prefix first."""
         if k <= 0:
             raise ValueError("k has to be above 0")
         parts, found = self._parts(minhash.hashvalues), dict[Hashable, None]()
@@ -286,7 +286,7 @@ class MinHashLSHForest:
         return list(found)
 
     def get_minhash_hashvalues(self, key: Hashable) -> Array:
-        """The hash values of a key, as far as the forest keeps them."""
+        """The hash values of a key that the forest keeps."""
         if key not in self.keys:
             raise KeyError(f"there is no key {key!r}")
         kind, *shape = self._kind

@@ -275,7 +275,7 @@ class MinHashLSH:
         self._buffered.append(minhash)
 
     def collect_query_buffer(self) -> list[Any]:
-        """The keys that all buffered queries find, of which there are none afterwards."""
+        """The keys that all buffered queries find; empties the buffer."""
         answers = [set(self.query(minhash)) for minhash in self._buffered]
         self._buffered = []
         return list(set.intersection(*answers)) if answers else []
@@ -297,7 +297,7 @@ class MinHashLSH:
 
     @contextlib.contextmanager
     def insertion_session(self, **options: Any) -> Iterator[MinHashLSH]:
-        """For many insertions, which are done one by one."""
+        """A session for many insertions, which are done one by one."""
         yield self
 
     deletion_session = insertion_session

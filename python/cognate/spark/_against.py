@@ -1,9 +1,10 @@
-"""Decontamination on a cluster: documents that stand in a reference collection go, as `cognate dedup --against` decides.
+"""Decontamination on a cluster: removes documents that are near a document of a reference collection, as `cognate dedup
+--against` does.
 
-A document goes for the first document of the reference collection, in the order of its input, that it is near; the input
-is not compared with itself. If all sets fit one task, it decides. Else equal documents are made one, and those of the
-input that equal none of the reference are joined with it. If many pairs share keys, the reference collection is taken in
-blocks: what is near a document of a block need not meet the later ones.
+The twin of a removed document is the first near document of the reference collection, in input order; documents of the
+input are not compared with each other. If all sets fit one task, it decides. Otherwise equal documents are joined as
+one, and documents of the input without an equal one in the reference collection are joined with it. If many pairs share
+keys, the reference collection is processed in blocks: a document near one of a block is not compared with later blocks.
 """
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ _REMOVED = "similarity double, reason string, cluster long, counts array<long>"
 
 def removed(stages: Stages, documents: Documents, reference: Documents, rule: _sets.Rule,
             pairs_at_once: int = _dedup.PAIRS_AT_ONCE, members_at_once: int = _one_task.MEMBERS_AT_ONCE) -> Stage:
-    """Every document that goes: doc, id, ord, kept (the id of one of the reference collection), kept_doc, similarity,
-    reason, cluster. Documents that go for the same one are a cluster, numbered in the order of the input."""
+    """All removed documents: doc, id, ord, kept (the id of the reference document), kept_doc, similarity, reason,
+    cluster. Documents with the same twin are a cluster; clusters are numbered in input order."""
     sets = [_sets.term_sets(stages, side.frame, rule, side.data, name)
             for side, name in ((documents, "sets"), (reference, "sets-against"))]
     stages.note(documents=sets[0].rows, reference_documents=sets[1].rows)
@@ -44,8 +45,8 @@ def removed(stages: Stages, documents: Documents, reference: Documents, rule: _s
 
 
 def cluster_table(gone: Stage) -> Any:
-    """Documents that go, with the one of the reference collection that they go for: cluster, doc, id, representative,
-    similarity, kept, ord. The documents of the reference collection are no members."""
+    """Removed documents with their reference documents: cluster, doc, id, representative, similarity, kept, ord.
+    Reference documents are not members."""
     return gone.table.selectExpr("cluster", "doc", "id", "kept as representative", "similarity", "false as kept", "ord")
 
 
@@ -74,8 +75,8 @@ def _reference_ranks(stages: Stages, sets: Stage, reference: Documents) -> Stage
 
 
 def _leaders(stages: Stages, sets: Stage, references: Stage) -> Stage:
-    """One of equal documents of the input (any: all of them go or none), and the rank of the reference document that equals
-    it: fingerprint, doc, rank."""
+    """One of equal documents of the input (any of them: all are removed or none), and the rank of the reference
+    document that equals it: fingerprint, doc, rank."""
     def make() -> Any:
         from pyspark.sql import functions as f
         own = sets.table.groupBy("fingerprint").agg(f.min("doc").alias("doc"))
@@ -204,7 +205,7 @@ def _decide(batches: Iterator[pyarrow.RecordBatch], threshold: float, measure: A
 
 
 def _removed(rows: pyarrow.Table, gone: Any, counts: _one_task.Counts, double: tuple[int, ...] = ()) -> pyarrow.Table:
-    """What goes, by place, and a row with the counts (and two ids that repeat)."""
+    """Removed documents by place, and a row with the counts (and two repeated ids)."""
     import pyarrow
     none = np.empty(0, np.int64)
     place, kept, similarity, reason = gone or (none, none, np.empty(0), np.empty(0, str))

@@ -1,4 +1,4 @@
-"""The archive that brings the package to executors: they need a Python of the same version, and nothing in it.
+"""The archive that brings the package to executors, which need only a Python of the same version.
 
 The archive holds the packages and a small `bin/python` that runs the machine's own Python with them. Spark unpacks it
 next to each executor:

@@ -1,4 +1,4 @@
-"""Arrow batches in executors: what stands between Spark's mapInArrow and cognate.batch.
+"""Arrow batches in executors, between Spark's mapInArrow and cognate.batch.
 
 Nothing here makes a Python object per row. Functions that run in executors are defined in modules of this package:
 Spark then sends their names and arguments, and the archive (`_archive.py`) brings the code.
@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 
 def map_batches(frame: Any, function: Callable[..., Any], schema: str, *arguments: Any, **options: Any) -> Any:
-    """A DataFrame of what ``function(batch, *arguments, **options)`` gives for each Arrow batch of ``frame``.
+    """A DataFrame of the results of ``function(batch, *arguments, **options)`` for each Arrow batch of ``frame``.
 
     The function returns a RecordBatch, a Table, or None for nothing.
     """
@@ -27,7 +27,8 @@ def map_batches(frame: Any, function: Callable[..., Any], schema: str, *argument
 
 
 def map_partitions(frame: Any, function: Callable[..., Any], schema: str, *arguments: Any, **options: Any) -> Any:
-    """The same, with ``function(batches, *arguments, **options)``: it takes an iterator over a partition and yields."""
+    """The same with ``function(batches, *arguments, **options)``, which takes an iterator over a partition and yields
+    results."""
     return frame.mapInArrow(functools.partial(_each_partition, function, arguments, options), schema)
 
 
@@ -55,7 +56,7 @@ def _pieces(result: Any) -> Iterator[pyarrow.RecordBatch]:
 
 
 def runs(batches: Iterator[pyarrow.RecordBatch], keys: list[str], rows: int = 200_000) -> Iterator[pyarrow.Table]:
-    """Tables of whole runs: rows with equal keys, which stand together in a sorted partition, are never cut apart.
+    """Tables of whole runs: rows with equal keys, which are adjacent in a sorted partition, are never separated.
 
     A table has about ``rows`` rows, and more only if a run has.
     """
@@ -73,13 +74,13 @@ def runs(batches: Iterator[pyarrow.RecordBatch], keys: list[str], rows: int = 20
             yield table.slice(0, int(end))
         held = table.slice(int(end)).to_batches()
         count -= int(end)
-        enough = rows if end else 2 * count  # a long run is looked through a few times, not with every batch
+        enough = rows if end else 2 * count  # a long run is scanned a few times, not with every batch
     if count:
         yield pyarrow.Table.from_batches(held)
 
 
 def run_starts(table: pyarrow.Table | pyarrow.RecordBatch, keys: list[str]) -> Array:
-    """Where runs of equal keys begin: rising positions, the first of them 0."""
+    """Where runs of equal keys begin: ascending positions, the first is 0."""
     changed = np.zeros(table.num_rows, bool)
     changed[:1] = True
     for key in keys:
@@ -91,7 +92,7 @@ def run_starts(table: pyarrow.Table | pyarrow.RecordBatch, keys: list[str]) -> A
 def numbers(table: pyarrow.Table | pyarrow.RecordBatch, name: str) -> Array:
     """A column of numbers without nulls as an array, without a copy if it is in one piece.
 
-    Columns of fixed-width bytes that come as `binary` are arrays of numpy's bytes of that width.
+    Columns of fixed-width bytes that arrive as `binary` become arrays of numpy's bytes of that width.
     """
     import pyarrow
     column = table.column(name)
@@ -158,7 +159,7 @@ def batch_of(**columns: Any) -> pyarrow.RecordBatch:
 
 
 def partition_number() -> int:
-    """The number of the partition at hand, in an executor."""
+    """The number of the current partition, in an executor."""
     from pyspark import TaskContext
     context = TaskContext.get()
     assert context is not None

@@ -1,11 +1,11 @@
-"""Near-duplicates on a cluster: who stays for whom, exactly as on one machine.
+"""Near-duplicates on a cluster: which documents are kept and removed, exactly as on one machine.
 
-Documents are taken in the order of ``keep``; a document that is near none of those kept so far is kept, and any other
-goes for the first kept one that it is near. If few pairs share keys, all near pairs are found at once, and one task
-applies the rule, or joins them too if all sets fit it (`_one_task.py`). Else documents are taken in blocks inside
-which few pairs share keys: pairs inside the block first, then the block's representatives against everything later,
-which leaves what is near one of them. A family of near-duplicates then costs as many pairs as it has members, but for
-those of the block that it begins in.
+Documents are considered in the order of ``keep``. A document that is near no kept document is kept; any other is
+removed, and its twin is the first kept document that it is near. If few pairs share keys, all near pairs are found at
+once, and one task applies the rule, or also joins the sets if they fit it (`_one_task.py`). Otherwise documents are
+processed in blocks in which few pairs share keys: pairs inside the block first, then the block's representatives with
+all later documents, which removes those near one of them. A family of near-duplicates then costs one pair per member,
+except in the block where it begins.
 """
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PARTNERS = "rank long, partner long, similarity double"
 
 
 class Decision(NamedTuple):
-    """What was decided: a table of documents (doc, id, leader, rank) and one of ranks that go (rank, partner,
+    """The decision: a table of documents (doc, id, leader, rank) and one of removed ranks (rank, partner,
     similarity)."""
     members: Stage
     ranks: Stage
@@ -46,7 +46,7 @@ class Decision(NamedTuple):
 def decide(stages: Stages, documents: Documents, rule: _sets.Rule, keep: str, grouping: str,
            pairs_at_once: int = PAIRS_AT_ONCE, members_at_once: int = _one_task.MEMBERS_AT_ONCE,
            documents_at_once: int = _one_task.DOCUMENTS_AT_ONCE) -> Decision | Stage:
-    """Who stays for whom; a table of clusters if one task could make it."""
+    """Decides which documents are kept; also a table of clusters if one task could make it."""
     order = _keep_order(documents, keep)
     sets = _sets.term_sets(stages, documents.frame, rule, documents.data)
     stages.note(documents=sets.rows)
@@ -96,7 +96,7 @@ def _keep_order(documents: Documents, keep: str) -> list[Any]:
 
 
 def _group_equal(stages: Stages, sets: Stage, documents: Documents, keep: str) -> Stage:
-    """Documents with equal sets: all columns but the sets, and ``leader``, the one of them that comes first."""
+    """Documents with equal sets: all columns except the sets, and ``leader``, the first of them."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
@@ -140,7 +140,7 @@ class _Join:
         return self._solve("partners", near, 0, self.ranks.rows, "representative")
 
     def connected(self) -> Stage:
-        """Components, with the similarity of each document to the one that stays."""
+        """Connected components, with the similarity of each document to the kept one."""
         self.rounds = 1
         near = self._near("all", self.keys.table, [self.keys])
         chains = self._solve("components", near, 0, self.ranks.rows, "connected")
@@ -210,12 +210,13 @@ def step_width(ranks: int) -> int:
 
 
 def grown(most_pairs: int, before: float, pairs: int) -> int:
-    """The pairs of the next block: more, if the last round rid the rest of too few pairs that share keys."""
+    """The pairs of the next block: more if the last round removed too few of the remaining pairs that share keys."""
     return most_pairs * _GROWTH if before - pairs < max(_WORTH * most_pairs, before / _WORTH_PART) else most_pairs
 
 
 def block_end(sharing: dict[int, int], width: int, done: int, total: int, most_pairs: int) -> int:
-    """Where a block that begins at rank ``done`` ends: before the step with too many pairs, after one step at least."""
+    """Where a block that begins at rank ``done`` ends: before the step with too many pairs, but after at least one
+    step."""
     pairs = 0
     for step in sorted(sharing):
         pairs += sharing[step]
@@ -233,13 +234,13 @@ def first_partners(stages: Stages, name: str, near: Stage) -> Stage:
 
 
 def pairs_of_a_block(pairs_at_once: int, keys: int) -> int:
-    """How many pairs of rows may share a key in a join that is made at once."""
+    """How many pairs of rows may share a key in a single join."""
     return max(pairs_at_once, _PAIRS_PER_KEY * keys if pairs_at_once else 0)
 
 
 def _solve(batches: Iterator[pyarrow.RecordBatch], begin: int, count: int,
            grouping: Any) -> Iterator[pyarrow.RecordBatch]:
-    """The rule, in one task: which ranks go, and for whom."""
+    """Applies the rule in one task: the removed ranks and their partners."""
     columns: list[list[Any]] = [[np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.float64)]]
     for piece in batches:
         for name, held in zip(("a", "b", "similarity"), columns, strict=True):
@@ -256,7 +257,7 @@ def _solve(batches: Iterator[pyarrow.RecordBatch], begin: int, count: int,
 # ---- Tables ----------------------------------------------------------------------------------------------------------
 
 def removed(stages: Stages, decision: Decision | Stage, threshold: float) -> Stage:
-    """Every document that goes: doc, id, ord, kept (the id of the one that stays), kept_doc, similarity, reason."""
+    """All removed documents: doc, id, ord, kept (the id of the kept one), kept_doc, similarity, reason."""
     if isinstance(decision, Stage):
         return Stage(decision.table.filter("not stays").drop("stays", "cluster", "counts"), decision.hash,
                      {**decision.facts, "rows": decision.facts["removed"]})

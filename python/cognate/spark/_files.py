@@ -1,8 +1,8 @@
 """Files as documents: Parquet, JSON lines and lines of text, numbered in the order of the input.
 
-A record is known by its file, the part of the file that one task reads, and its place there. The numbers of records in
-all parts, added up in the order of arguments, file names and parts, give each record its row: the position that it has
-on one machine.
+A record is identified by its file, the part of the file that one task reads, and its place there. The numbers of
+records in all parts, summed in the order of arguments, file names and parts, give each record its row, the position
+that it has on one machine.
 """
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Files:
                             f.col("_metadata.file_block_start").alias("block"), "value")
 
     def _begins(self, sizes: list[Any]) -> Any:
-        """Where each part begins, in rows and in lines of its file, and what the file is called."""
+        """Where each part begins, in rows and in lines of its file, and the name of the file."""
         rows, row, line, last = [], 0, 0, None
         for part in sorted(sizes, key=lambda part: (part["arg"], part["file"].encode(), part["block"])):
             line = line if (part["arg"], part["file"]) == last else 0
@@ -135,7 +135,7 @@ class Files:
         return wanted.select(f.col("_row").alias("doc"), name.alias("name"))
 
     def write(self, documents: Documents, gone: Any, folder: str) -> None:
-        """Writes the records that stay, in the order of the input."""
+        """Writes the kept records in input order."""
         from pyspark.sql import functions as f
         good = documents.source.filter(f.col("_text").isNotNull()).select("_row")
         kept = self.records.join(gone.select(f.col("doc").alias("_row")), "_row", "left_anti")
@@ -168,7 +168,7 @@ def _facts(spark: Any, path: str) -> list[Any]:
 
 
 def _place_lines(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.Table]:
-    """Numbers the lines of each part of a file. A task may read several parts, one behind the other."""
+    """Numbers the lines of each part of a file. A task may read several parts, one after another."""
     import numpy as np
     import pyarrow
     import pyarrow.compute

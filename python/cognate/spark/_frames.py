@@ -81,7 +81,7 @@ class Documents:
 
 
 def refuse_double(id: Any, other: Any, times: int) -> None:
-    """Raises that an id is that of several documents, or that two ids have one number."""
+    """Raises an error if several documents have one id, or two ids have one number."""
     if id == other:
         raise ValueError(f"the id {id!r} is that of {times} documents: ids must be unique; drop the rows that repeat, or "
                          "name another column")
@@ -89,7 +89,7 @@ def refuse_double(id: Any, other: Any, times: int) -> None:
 
 
 def plan_hash(frame: Any) -> str:
-    """A hash of where a DataFrame comes from: files with their times, and what is done with them."""
+    """A hash of the origin of a DataFrame: files with their times, and its plan."""
     try:
         files = sorted(frame.inputFiles())
     except Exception:  # not every source has files
@@ -101,7 +101,7 @@ def plan_hash(frame: Any) -> str:
 
 def numbered(stages: Stages, name: str, frame: Any, order: list[Any], number: str, inputs: list[Any],
              **settings: Any) -> Stage:
-    """The rows of a frame in this order, numbered on from 0. The order must leave no ties."""
+    """The rows of a frame in this order, numbered from 0. The order must have no ties."""
     from pyspark.sql import functions as f
     ordered = stages.table(name, lambda: number_rows(frame.orderBy(*order)), inputs, **settings)
     counts = {row["part"]: row["count"] for row in ordered.table.groupBy("part").count().collect()}

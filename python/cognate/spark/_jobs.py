@@ -33,7 +33,7 @@ class SparkOptions(JobOptions, total=False):
 
 
 class CosineOptions(WeightOptions, total=False):
-    """Options of pairs that only the cosine has."""
+    """Options of pairs by cosine only."""
     recall: float  #: the share of pairs that settings which are not given are chosen for
     bits: int  #: of a signature
     seed: int
@@ -131,10 +131,10 @@ def _remove_against(df: Any, against: Any, text: str, id: str, threshold: float,
 def dedup(df: Any, text: str = "text", id: str = "id", *, against: Any = None, threshold: float = 0.8,
           measure: Literal["jaccard", "containment"] = "jaccard", keep: str = "longest",
           grouping: Literal["representative", "connected"] = "representative", **options: Unpack[SparkOptions]) -> Any:
-    """The rows that stay, with all their columns; rows without a text go. As cognate.dedup decides.
+    """The kept rows with all their columns, as cognate.dedup decides; rows without a text are dropped.
 
-    ``keep`` is longest, first, last, or field:NAME (the greatest value of a column) or field:NAME:min. With ``against``, a
-    DataFrame with the same columns of ids and texts, rows go that are near one of it, and no others.
+    ``keep`` is longest, first, last, or field:NAME (the greatest value of a column) or field:NAME:min. With
+    ``against``, a DataFrame with the same columns of ids and texts, only rows near one of its rows are removed.
     """
     if against is not None:
         stages, documents, gone = _remove_against(df, against, text, id, threshold, measure, options)
@@ -150,7 +150,8 @@ def clusters(df: Any, text: str = "text", id: str = "id", *, against: Any = None
              **options: Unpack[SparkOptions]) -> Any:
     """Clusters of two documents or more: cluster, id, representative, similarity, kept.
 
-    With ``against``, what goes, grouped by the representative: the first row of that DataFrame that it is near.
+    With ``against``, the removed rows, grouped by their representative: the first row of that DataFrame that they are
+    near.
     """
     if against is not None:
         stages, _, gone = _remove_against(df, against, text, id, threshold, measure, options)
@@ -165,10 +166,11 @@ def clusters(df: Any, text: str = "text", id: str = "id", *, against: Any = None
 def pairs(a: Any, against: Any = None, text: str = "text", id: str = "id", *, threshold: float = 0.8,
           measure: Literal["jaccard", "containment", "cosine"] = "jaccard",
           method: Literal["exact", "window", "lsh", "flat"] | None = None, **options: Unpack[PairOptions]) -> Any:
-    """All pairs at or above the threshold inside a collection, or between two: a, b (ids), similarity, distance.
+    """All pairs at or above the threshold within a collection, or between two: a, b (ids), similarity, distance.
 
-    Inside a collection ``a`` is the document that comes first in the input. Sets are joined exactly. Of the cosine,
-    signatures propose pairs by the method (default: window), and distance is that of the two signatures, in bits.
+    Within a collection ``a`` is the document that comes first in the input. Sets are joined exactly. For the cosine,
+    signatures propose pairs by the method (default: window), and distance is the distance of the two signatures in
+    bits.
     """
     check_method(measure, method)
     is_cosine = measure == "cosine"
@@ -192,9 +194,9 @@ def link(de: Any, en: Any, text: str = "text", id: str = "id", *, lexicon: Lexic
          method: Literal["exact", "flat", "window"] = "exact", **options: Unpack[LinkJobOptions]) -> Any:
     """The partner of each document of ``de`` among those of ``en``: from, to (ids), similarity, score, probability.
 
-    As `cognate.link` by the same method finds and decides them. ``de`` has the source language of the lexicon, which is a
-    Lexicon or the path of its file on the driver. Links are kept by the wanted precision (0.98) or, with a threshold, by
-    their cosine; k lists the k best of each document, whatever their probability.
+    The links are those of `cognate.link` by the same method. ``de`` is in the source language of the lexicon, which is
+    a Lexicon or the path of its file on the driver. Links are kept by the wanted precision (0.98) or, with a threshold,
+    by their cosine; k lists the k best of each document, whatever their probability.
     """
     own: dict[str, Any] = {name: value for name, value in options.items() if name in _LINK}
     settings = _link.settings_of(lexicon, one_to_one=one_to_one, precision=precision, threshold=threshold, k=k,

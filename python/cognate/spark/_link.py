@@ -1,10 +1,10 @@
-"""Links between two languages on a cluster, as `cognate link` finds and decides them.
+"""Links between two languages on a cluster, with the results of `cognate link`.
 
 The stages, from documents with their rows (places in the order of the input): terms of both sides, with statistics,
 unknown words and languages that merge; the mean lengths of the rows, added in the order of the input; vectors over the
 terms of the target language; the nearest rows of the other side, for both sides, by brute force between blocks of rows or
-by windows (`_link_windows.py`); the decision, which one task makes from the neighbours of all documents. Every number is
-that of one machine.
+by windows (`_link_windows.py`); the decision, which one task makes from the neighbours of all documents. Every number
+is the same as on one machine.
 """
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _DECIDED = ("wanted_precision", "partnerless_share", "least_probability", "expec
 
 
 class Settings(NamedTuple):
-    """What decides the links, in addition to the data."""
+    """Everything that the links depend on, except the data."""
     options: dict[str, Any]  #: of the C library
     lexicon: Lexicon
     block_rows: int | None = None  #: of exact and flat; None: by the bytes of the vectors
@@ -140,7 +140,7 @@ def _lexicon(data: bytes) -> Lexicon:
 # ---- Vectors ---------------------------------------------------------------------------------------------------------
 
 class Knowledge(NamedTuple):
-    """What a projector is made from; it travels to the executors."""
+    """The input of a projector; it travels to the executors."""
     key: str
     lexicon: bytes
     statistics: tuple[bytes, bytes]
@@ -161,7 +161,7 @@ class Knowledge(NamedTuple):
 
 
 def know(terms: Stage, settings: Settings) -> Knowledge:
-    """Merges what the parts of both sides have."""
+    """Merges the terms of the parts of both sides."""
     from pyspark.sql import functions as f
     parts = [terms.table.filter(f"data is not null and side = {side}").select("data") for side in (0, 1)]
     merged = [merge_statistics(part, part.count()).select(f.lit(side).alias("side"), "data")
@@ -224,7 +224,7 @@ def _lengths(rows: pyarrow.RecordBatch, knowledge: Knowledge) -> Any:
 
 
 def _sums(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Sums of lengths, one number after the other as one machine adds them: accumulate does that, sum does not."""
+    """Sums of lengths, added one after another as one machine does: accumulate does that, sum does not."""
     totals, counts = np.zeros(2), np.zeros(2, np.int64)
     for rows in batches:
         for side, own in _sides(rows):
@@ -260,7 +260,7 @@ def _vectors(rows: pyarrow.RecordBatch, knowledge: Knowledge, means: dict[int, f
 #: Hits travel as bytes, those of a row together: Spark moves bytes many times as fast as rows of numbers.
 HIT = np.dtype([("similarity", "<f8"), ("row", "<i8"), ("distance", "<i4")])
 _FOUND = "side int, row long, hits binary"
-_ALL = 1 << 62  # proposals: all that are there
+_ALL = 1 << 62  # proposals: all of them
 
 
 class Neighbours(NamedTuple):
@@ -308,7 +308,7 @@ def _by_blocks(stages: Stages, vectors: Stage, rows: tuple[int, int], options: d
 
 
 def _blocks(vectors: Stage, rows: tuple[int, int], block_rows: int | None, partitions: int) -> tuple[int, int]:
-    """Blocks of both sides: as few as memory allows, but a cell for each partition if there are rows for it."""
+    """Blocks of both sides: as few as memory allows, but at least a cell per partition if there are rows for it."""
     if block_rows is not None:
         return blocks_of(rows[0], block_rows), blocks_of(rows[1], block_rows)
     size = [max(1, int(vectors.facts[f"bytes_{side}"])) for side in (0, 1)]
@@ -320,7 +320,7 @@ def _blocks(vectors: Stage, rows: tuple[int, int], block_rows: int | None, parti
 
 
 def _place(rows: pyarrow.RecordBatch, blocks: tuple[int, int]) -> Any:
-    """Gives each row the cells that it belongs to: its block, with every block of the other side."""
+    """Assigns each row to its cells: its block with every block of the other side."""
     import pyarrow
     side, row = numbers(rows, "side"), numbers(rows, "row")
     own = _block_of(row, np.where(side == 0, blocks[0], blocks[1]))
@@ -390,7 +390,7 @@ def _first(hits: Array, group: Array, most: int, proposals: int) -> tuple[Array,
 
 
 def _cut(hits: Array, group: Array, most: int) -> tuple[Array, Array]:
-    """The first rows of each group, up to a number; the rows of a group follow each other."""
+    """The first rows of each group, up to a number; rows of a group are adjacent."""
     kept = np.arange(len(group)) - np.searchsorted(group, group) < most
     return hits[kept], group[kept]
 

@@ -1,7 +1,8 @@
 """Candidates for links by sliding windows (Ture, Elsayed and Lin 2011): signatures, a radius, windows, true cosines.
 
-As `cognate link --method window` finds them: the pairs of signatures within the radius that meet in a window have their
-cosines computed, and the nearest of each row are its neighbours. Vectors travel to the cells that have a pair of theirs.
+The result is that of `cognate link --method window`: pairs of signatures within the radius that meet in a window get
+their cosines, and the nearest of each row are its neighbours. Vectors are sent to the cells that have a pair with
+them.
 """
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ def _sign(rows: pyarrow.RecordBatch, bits: int) -> Any:
 
 
 def _radius(stages: Stages, signed: Stage, bits: int, options: dict[str, Any]) -> link_batch.Radius:
-    """From the distances of some rows of the first side to all of the second."""
+    """Chooses the radius from the distances of some rows of the first side to all rows of the second."""
     from pyspark.sql import functions as f
     own = signed.table.filter("side = 0")
     known = np.sort(own.select("row").toArrow()["row"].to_numpy())

@@ -11,9 +11,9 @@ _ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
 
 
 def read(lines: Any) -> tuple[Any, int]:
-    """The rows (_row, query, url, clicks) of lines (_row, value), and how many lines are bad and left out.
+    """The rows (_row, query, url, clicks) of lines (_row, value), and the number of bad lines, which are skipped.
 
-    The first line says which columns there are: query, url, clicks, or those of AOL (AnonID, Query, QueryTime, ItemRank,
+    The first line decides the columns: query, url, clicks, or those of AOL (AnonID, Query, QueryTime, ItemRank,
     ClickURL, of which the last two may be missing).
     """
     from pyspark.sql import functions as f
@@ -33,7 +33,7 @@ def read(lines: Any) -> tuple[Any, int]:
 
 
 def read_queries(path: str) -> list[str]:
-    """The lines of a file, in which tabs, line ends and backslashes stand as in results."""
+    """The lines of a file, in which tabs, line ends and backslashes are escaped as in results."""
     with open(path, encoding="utf-8", newline="\n") as file:
         lines = (line.removesuffix("\n").removesuffix("\r") for line in file)
         return [re.sub(r"\\([tnr\\])", lambda found: _ESCAPED[found[1]], line) for line in lines if line]

@@ -1,6 +1,6 @@
-"""What Spark has measured: bytes shuffled, and the peak memory of executors.
+"""Measurements of Spark: shuffled bytes, and the peak memory of executors.
 
-The numbers come from the status store of the driver's JVM, which Spark keeps with and without its web page. Under Spark
+The numbers come from the status store of the driver's JVM, which exists with and without Spark's web page. Under Spark
 Connect there is no such access, and every number is None.
 """
 from __future__ import annotations
@@ -9,8 +9,8 @@ from typing import Any
 
 
 class Metrics:
-    """Counters of the session. Reading them costs some milliseconds per stage of Spark since the last reading. What is
-    written again after an executor was lost counts only if its stage is not older."""
+    """Counters of the session. Reading them costs some milliseconds per stage of Spark since the last reading. Bytes
+    written again after an executor was lost count only if their stage is not older."""
 
     def __init__(self, spark: Any):
         try:
@@ -44,7 +44,7 @@ class Metrics:
         return sum(self._known.values()) + running
 
     def executors(self) -> list[dict[str, Any]]:
-        """Of each executor: its id, and the peak memory of its JVM and of its Python workers in bytes, where known."""
+        """For each executor: its id, and the peak memory of its JVM and of its Python workers in bytes, if known."""
         if self._context is None:
             return []
         result, executors = [], self._store().executorList(False)

@@ -1,8 +1,8 @@
-"""What one task does for all documents: a stage of Spark takes about a second, whatever it has to do.
+"""Work that one task does for all documents, because a stage of Spark takes about a second whatever it does.
 
-Sets that fit the memory of one task are brought together there, joined and decided on. The keys, the measure and the
-rule are those of the join of many tasks, and so is the answer. Of larger collections one task has the documents without
-their sets: it ranks them before the join (`order`), and makes the clusters after it (`conclude`).
+Sets that fit the memory of one task are collected there, joined and decided. Keys, measure and rule are those of the
+join of many tasks, so the result is the same. For larger collections one task has the documents without their sets: it
+ranks them before the join (`order`), and makes the clusters after it (`conclude`).
 """
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 MEMBERS_AT_ONCE = 25_000_000
 #: Collections with at most this many documents are ranked, and their clusters made, in one task: up to 1 GB in Python.
 DOCUMENTS_AT_ONCE = 4_000_000
-_PAIRS_MOST = 4_000_000  # with more pairs of rows that share a key, tasks share the work
+_PAIRS_MOST = 4_000_000  # above this number of pairs of rows that share a key, several tasks share the work
 _PAIRS_MEASURED = 10_000  # at a time
 _TOO_MANY = -1
 
 
 class Counts(NamedTuple):
-    """What a task has counted; it travels in a row of its own."""
+    """The counts of a task, which are sent in an extra row."""
     double: int = 0  #: how many documents have the id of that row, if ids repeat
     distinct: int = 0
     keys: int = 0
@@ -135,7 +135,7 @@ def pairs(stages: Stages, sets: list[Stage], rule: _sets.Rule) -> Any:
 
 
 def fits(sets: list[Stage], members_at_once: int) -> bool:
-    """Whether one task may have these sets. Two collections then have ids of one type."""
+    """Whether one task may take these sets. Two collections must have ids of one type."""
     kinds = {tuple(stage.table.schema[name].dataType.simpleString() for name in ("id", "ord")) for stage in sets}
     return len(kinds) == 1 and 0 < sum(stage.facts["members"] for stage in sets) <= members_at_once
 
@@ -321,7 +321,7 @@ def double_ids(rows: pyarrow.Table) -> tuple[int, int, int] | None:
 
 
 def _keep_order(rows: pyarrow.Table, keep: str) -> Array:
-    """Places of rows, the one that stays rather than others first."""
+    """Places of rows in keep order: preferred rows first."""
     places = np.arange(rows.num_rows)
     if keep == "longest":
         return np.argsort(-numbers(rows, "text_bytes"), kind="stable")
@@ -331,7 +331,7 @@ def _keep_order(rows: pyarrow.Table, keep: str) -> Array:
 
 
 def leaders(rows: pyarrow.Table, order: Array) -> Array:
-    """By place: of the documents with equal sets the one that comes first in the order."""
+    """For each place: the first, in this order, of the documents with equal sets."""
     prints = numbers(rows, "fingerprint").view(np.uint8).reshape(rows.num_rows, -1)
     words = np.ascontiguousarray(prints).view(np.uint64).reshape(rows.num_rows, -1)[order]
     by_print = np.lexsort(words.T)  # stable: in the order among equal ones
@@ -370,7 +370,7 @@ def _clusters(leader: Array, ranked: Array, near: _Near, sets: Sets, threshold: 
 
 
 def _members_of(leader: Array, ranked: Array, partner: Array, similarity: Array, threshold: float) -> _Members:
-    """Members from the partner of each rank, which is itself if it stays, and the similarity of the two."""
+    """Members from the partner of each rank, which is the rank itself if it is kept, and the similarity of the two."""
     rank = np.empty(len(leader), np.int64)
     rank[ranked] = np.arange(len(ranked))
     rank = rank[leader]  # by place

@@ -1,4 +1,4 @@
-"""What a join of signatures will cost on a cluster, before it runs: comparisons, bytes, partitions, memory."""
+"""Predicts the cost of a join of signatures on a cluster: comparisons, bytes, partitions, memory."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -32,7 +32,8 @@ def plan(rows: int, against: int = 0, *, method: Method = "window", threshold: f
          memory_bytes: int = 2 << 30) -> SparkPlan:
     """Tables, partitions and memory from the size of the data and of the cluster.
 
-    ``memory_bytes`` is what an executor has for its Python workers, ``cores`` how many tasks it runs at a time.
+    ``memory_bytes`` is the memory of an executor for its Python workers, ``cores`` the number of tasks that it runs at
+    a time.
 
     >>> from cognate.spark import plan
     >>> chosen = plan(100_000, 100_000, knobs={"tables": 300, "window": 200})

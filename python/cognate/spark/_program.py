@@ -1,4 +1,4 @@
-"""The command `cognate spark`: jobs over files on a cluster, for people who never write Python.
+"""The command `cognate spark`: jobs over files on a cluster, without writing Python.
 
 A job is a function that adds its options to a parser, and one that runs it; `COMMANDS` has them all.
 """
@@ -79,7 +79,7 @@ def open_session(arguments: argparse.Namespace) -> Any:
     archive = arguments.archive
     if archive is None and not (master.startswith("local") and "cluster" not in master):
         folder = tempfile.mkdtemp(prefix="cognate-archive-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors may start as long as the session runs
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors may start at any time during the session
         archive = _archive.archive(os.path.join(folder, "env.tar.gz"))
     if archive is not None and not master.startswith("sc://"):
         settings.setdefault("spark.archives", f"{archive}#{_archive.FOLDER}")
@@ -104,8 +104,8 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def write_stats(arguments: argparse.Namespace, report: dict[str, Any]) -> None:
-    """Writes the report where --stats wants it. A file appears under its name when it is whole;
-    what a link leads to (/dev/stdout) is written as it is."""
+    """Writes the report to the file of --stats, which appears when it is complete; the target of a link (/dev/stdout)
+    is written directly."""
     if not arguments.stats:
         return
     path = arguments.stats
@@ -218,7 +218,7 @@ _FLIP_MODES, _FLIP_SIDES = {"across": 0, "distance": 1, "random": 2, "none": 3},
 
 
 def _signature_options(parser: argparse.ArgumentParser) -> None:
-    """Options of joins by signatures. Those that are not given are None."""
+    """Options of joins by signatures; None if not given."""
     group = parser.add_argument_group("signatures (settings that are not given follow from threshold and recall)")
     group.add_argument("--recall", type=float, metavar="R", help="the share of pairs to find (default: 0.95)")
     group.add_argument("--bits", type=int, metavar="N", help="of a signature (default: 1024)")
@@ -240,7 +240,7 @@ def _window_options(parser: Any, others: str = "") -> None:
 
 
 def _signature_settings(arguments: argparse.Namespace, method: str) -> dict[str, Any]:
-    """What is given of the options of signatures; the method exact has none."""
+    """The given options of signatures; the method exact has none."""
     knobs = _KNOBS.get(method, ())
     names = {*_SIGNATURES, *(name for own in _KNOBS.values() for name in own)}
     given = {name: value for name in sorted(names) if (value := getattr(arguments, name)) is not None}
@@ -285,7 +285,7 @@ class _Job:
 
 
 def _write_table(path: str, header: list[str], frame: Any) -> int:
-    """A table as TSV; it appears under its name when it is whole. Returns the number of rows."""
+    """Writes a table as TSV; the file appears when it is complete. Returns the number of rows."""
     temporary = f"{path}.{os.getpid()}.tmp"
     count = 0
     with (open(temporary, "w", encoding="utf-8", newline="\n") if path != "-" else sys.stdout) as file:

@@ -24,7 +24,7 @@ _OF_SIGNATURES = ("gaussian", "density")
 
 @contextlib.contextmanager
 def documents_in(rows: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """What the library takes for the documents of these rows, and how it reads them."""
+    """The documents of these rows, as arguments of the library."""
     if "clicks" not in rows.schema.names:
         yield rows.select([name for name in ("text", "lang") if name in rows.schema.names]), {}
         return
@@ -43,7 +43,7 @@ def statistics_in(rows: Any, terms: Mapping[str, Any]) -> batch.Statistics:
 
 def sign_in(rows: Any, bits: int, seed: int, statistics: batch.Statistics, options: Mapping[str, Any],
             margins: bool) -> tuple[Array, Array | None, Array]:
-    """Signatures, margins if they are wanted, and how many weighted terms each row has."""
+    """Signatures, margins if requested, and the number of weighted terms of each row."""
     counts = np.ones(rows.num_rows, np.uint32)
     with documents_in(rows) as (documents, reading):
         if not reading:

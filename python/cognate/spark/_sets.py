@@ -2,7 +2,7 @@
 
 Documents are numbers (`doc`, of their ids) and have a rank: their place in the order in which a job takes them. The
 stages: term sets of documents; equal documents, and ranks of the first of each; counts of members; keys of sets;
-candidates, which share a key; pairs, which reach the threshold. What runs in executors stands at the end.
+candidates, which share a key; pairs, which reach the threshold. Functions that run in executors are at the end.
 """
 from __future__ import annotations
 
@@ -91,9 +91,10 @@ def set_keys(stages: Stages, name: str, sets: Stage, ranks: Stage, counts_stage:
 
 
 def frequent_keys(stages: Stages, keys: list[Stage], rule: Rule) -> Stage:
-    """How often each key occurs that occurs twice or more: key, count, smaller (rows that may be the smaller of a pair),
-    largest (the size of a set that has it), reach (the size of a set that may be the larger of a pair; -1: there is none).
-    Facts: pairs of rows to compare, the most of one key, and in how many keys many rows are idle: larger than the reach."""
+    """Counts keys that occur at least twice: key, count, smaller (rows that may be the smaller of a pair), largest (the
+    size of the largest set with the key), reach (the largest size that the larger set of a pair may have; -1: none).
+    Facts: pairs of rows to compare, the most pairs of one key, and the number of keys with many idle rows, which are
+    larger than the reach."""
     from pyspark.sql import functions as f
     t, is_smaller = rule.threshold, f"(flags & {SMALLER}) != 0"
     reach = f"floor((size - place) * {(1 + t) / t!r}D + 1e-6D) - size" if rule.measure == "jaccard" else f"{_SIZE_MOST}L"
@@ -114,8 +115,8 @@ def frequent_keys(stages: Stages, keys: list[Stage], rule: Rule) -> Stage:
 
 
 def without_idle(stages: Stages, rows: Any, key_counts: Stage, inputs: list[Stage]) -> tuple[Any, int]:
-    """Rows of keys without idle ones, which propose no pair: of boilerplate that is too little of its documents to make any
-    two of them near. Also how many pairs of rows are left to compare."""
+    """Rows of keys without idle rows, which propose no pair: they share boilerplate that is too small a part of their
+    documents to make any two of them near. Also the number of pairs of rows left to compare."""
     from pyspark.sql import functions as f
     keys, sharing = key_counts.facts["idle_keys"], key_counts.facts["sharing"]
     stages.note(idle_keys=keys, idle_rows=0)
@@ -167,7 +168,7 @@ def verify(stages: Stages, name: str, found: Stage, sets: list[Stage], rule: Rul
 
 
 def _split_heavy(stages: Stages, rows: Any, key_counts: Stage, rule: Rule, across: bool) -> Any:
-    """Rows of keys, with heavy keys cut into parts: every pair of blocks of a key is a key of its own."""
+    """Rows of keys, with heavy keys cut into parts: every pair of blocks of a key becomes a separate key."""
     from pyspark.sql import functions as f
     most_pairs = rule.block_rows ** 2
     if key_counts.facts["most"] <= most_pairs:
@@ -222,7 +223,7 @@ def parallelism(spark: Any) -> int:
 
 
 def _shared(spark: Any, value: Any) -> Any:
-    """A broadcast variable, or the value itself where there are none (Spark Connect)."""
+    """A broadcast variable, or the value itself if there are none (Spark Connect)."""
     try:
         return spark.sparkContext.broadcast(value)
     except Exception:
@@ -320,7 +321,7 @@ def _may_be_smaller(places: Any, sizes: Any, threshold: float, measure: Any) -> 
 
 
 def _split_rows(piece: pyarrow.RecordBatch, blocks: dict[int, tuple[int, int]], across: bool) -> pyarrow.Table:
-    """Copies of the rows of heavy keys, one for each pair of blocks that a row is part of."""
+    """Copies of the rows of heavy keys, one per pair of blocks that contains the row."""
     import pyarrow
     keys, ranks, sides = numbers(piece, "key"), numbers(piece, "rank"), numbers(piece, "flags") & _SIDE
     table = pyarrow.Table.from_batches([piece])

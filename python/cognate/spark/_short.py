@@ -1,7 +1,7 @@
-"""Documents with few weighted terms: pairs with one of them are measured by their sets of terms, as on one machine.
+"""Documents with few weighted terms: their pairs are measured by their sets of terms, as on one machine.
 
-Two sets whose Jaccard coefficient is t or more share one of the first n - ceil(t n) + 1 terms of either, in any order of
-all terms. Rows stand under these terms; in each run those of short documents meet all others.
+Two sets whose Jaccard coefficient is t or more share one of the first n - ceil(t n) + 1 terms of either, in any order
+of all terms. Rows are emitted under these terms; in each run, rows of short documents are compared with all others.
 """
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Stages: the intermediate tables of a job, which a later run takes up.
+"""Stages: the intermediate tables of a job, which a later run reuses.
 
 A stage is a Parquet table in the work folder. Its name ends in a hash of its settings and of the stages and data that
-it is made from, so that a table is found again only by a job that would make the same one. A second, tiny table with
-``.done`` behind the name says that the stage is whole, and what it cost; a stage without it is made again. Spark
-reads and writes both: the work folder may be on any file system that all executors and the driver share, and it works
-under Spark Connect.
+it is made from, so only a job that would make the same table reuses it. A second, tiny table whose name ends in
+``.done`` marks the stage as complete and records its cost; a stage without it is made again. Spark reads and writes
+both: the work folder may be on any file system that all executors and the driver share, and it works under Spark
+Connect.
 """
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def hash_of(*parts: object) -> str:
 
 
 class Stage:
-    """A finished stage: its table, the hash that names it, and what is known about it."""
+    """A finished stage: its table, the hash in its name, and facts about it."""
 
     def __init__(self, table: Any, hash: str, facts: dict[str, Any]):
         self.table = table
@@ -68,8 +68,8 @@ class Stages:
               measures: Mapping[str, str] | None = None, **settings: Any) -> Stage:
         """The stage of this name: found, or made by ``make``, which returns a DataFrame.
 
-        ``inputs`` are the stages (or hashes of data) that it is made from, ``settings`` all else that decides it.
-        ``measures``: aggregates of the table, in SQL, which become facts of the stage while it is written.
+        ``inputs`` are the stages (or hashes of data) that it is made from, ``settings`` everything else that it depends
+        on. ``measures``: aggregates of the table, in SQL, which become facts of the stage while it is written.
         """
         hash = hash_of(name, settings, [part.hash if isinstance(part, Stage) else part for part in inputs], measures)
         path = f"{self.work.rstrip('/')}/{name}-{hash}"
@@ -88,7 +88,7 @@ class Stages:
         try:
             lines = self.spark.read.text(path + ".done").collect()
             facts: dict[str, Any] = json.loads(lines[0][0])
-        except Exception as error:  # what Spark raises differs with the file system and under Connect
+        except Exception as error:  # the exception depends on the file system and on Spark Connect
             if "PATH_NOT_FOUND" in str(error) or isinstance(error, (IndexError, ValueError)):
                 return None
             raise
@@ -134,7 +134,7 @@ class Stages:
         return self.report
 
     def clear(self) -> None:
-        """Removes a temporary work folder. Tables that were made from it cannot be read any more."""
+        """Removes a temporary work folder. Tables made from it cannot be read afterwards."""
         if self.is_temporary and os.path.isdir(self.work):
             shutil.rmtree(self.work, ignore_errors=True)
 

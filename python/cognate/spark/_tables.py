@@ -1,11 +1,10 @@
-"""Hash tables on a cluster (Distributed LSH): rows under their keys, and pairs of rows that share one.
+"""Hash tables on a cluster (Distributed LSH): rows by their keys, and pairs of rows that share a key.
 
-Every row is emitted with its signature under each of its keys; rows are then repartitioned by table and key, sorted, and
-runs of equal keys are walked. A key with many rows is cut into blocks, and every pair of blocks is a cell of its own,
-which any task may have: the pairs are the same, and no task is hot. Brute force is the case of one key that all rows
-share.
+Every row is emitted with its signature under each of its keys. Rows are then repartitioned by table and key and sorted,
+and runs of equal keys are compared. A key with many rows is cut into blocks, and every pair of blocks is a cell for any
+task: the pairs are the same, and no task is hot. Brute force uses one key that all rows share.
 
-In a run, rows of half 0 meet each other; rows of half 2 meet those of half 1.
+In a run, rows of half 0 are compared with each other, rows of half 2 with rows of half 1.
 """
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ BLOCK_ROWS = 20_000
 
 
 class Keys(NamedTuple):
-    """What decides the keys of a row."""
+    """Everything that the keys of a row depend on."""
     tables: int
     key_bits: int
     flips: int
@@ -42,7 +41,7 @@ class Keys(NamedTuple):
 
 
 def emit(batches: Iterator[pyarrow.RecordBatch], keys: Keys) -> Iterator[pyarrow.RecordBatch]:
-    """Rows under their keys. The margins of a row are those of its first bits."""
+    """Emits rows under their keys. The margins of a row are those of its first bits."""
     for rows in batches:
         signatures, row, side = signatures_in(rows), numbers(rows, "row"), numbers(rows, "side")
         margins = _margins(rows, signatures, keys)
@@ -80,7 +79,7 @@ def everything(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.Recor
 
 def place(batches: Iterator[pyarrow.RecordBatch], heavy: dict[tuple[int, int], tuple[int, int]],
           cross: bool) -> Iterator[pyarrow.RecordBatch]:
-    """Gives each row the cells that it belongs to. heavy[table, key]: blocks of the first and of the second side."""
+    """Assigns each row to its cells. heavy[table, key]: blocks of the first and of the second side."""
     for rows in batches:
         table, key, side, row = (numbers(rows, name) for name in ("table", "key", "side", "row"))
         usual = np.ones(len(table), bool)
@@ -124,7 +123,7 @@ def _placed(rows: Any, places: Array, cell: Array, half: Array) -> Any:
 
 def walk(batches: Iterator[pyarrow.RecordBatch], radius: int, cross: bool,
          flip_both: bool) -> Iterator[pyarrow.RecordBatch]:
-    """Pairs within the radius of rows that stand in one run; without flips on both sides, one of them by its own key."""
+    """Pairs within the radius of rows in one run; without flips on both sides, one of them by its own key."""
     compared = 0
     for table in runs(batches, ["table", "key", "cell"]):
         signatures, own, half = signatures_in(table), numbers(table, "own"), numbers(table, "half")
@@ -148,7 +147,8 @@ def _nulls() -> Any:
 
 
 def _bounds(starts: Array, half: Array) -> tuple[Array, Array]:
-    """Which rows of its run each row meets: those before it, of half 1 for half 2, and none for half 1."""
+    """The rows of its run that each row is compared with: those before it; rows of half 1 for half 2, none for half
+    1."""
     count = len(half)
     run = np.zeros(count, np.int64)
     run[starts[1:]] = 1

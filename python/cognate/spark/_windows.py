@@ -2,8 +2,8 @@
 
 Chunk generation emits every signature under Q random orders of its bits, cuts each table into parts by ranges of the
 permuted signatures, and sorts each part: the parts are the chunks. Detection compares each row with the window before it.
-A task has a stretch of a part as Spark reads it; pairs whose windows cross the ends of stretches are left to the seams:
-the rows at both ends of every stretch, which are few, meet in one task per table.
+A task has a stretch of a part as Spark reads it. Pairs whose windows cross the ends of stretches are found at the
+seams: the few rows at both ends of every stretch are compared in one task per table.
 """
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PAIR, SEAM, COUNT = range(3)
 
 
 class Windows(NamedTuple):
-    """What decides a join by windows."""
+    """Everything that a join by windows depends on."""
     tables: int
     window: int
     shared: bool
@@ -74,7 +74,7 @@ def emit(batches: Iterator[pyarrow.RecordBatch], seed: int, splits: Array) -> It
 
 
 def place(batches: Iterator[pyarrow.RecordBatch], cross: bool) -> Iterator[pyarrow.RecordBatch]:
-    """Numbers the rows of sorted parts: how many of its side, and of the other, stand before it in the part."""
+    """Numbers the rows of sorted parts: how many rows of its side, and of the other, come before it in the part."""
     current, before = -1, [0, 0]
     for rows in batches:
         part, side = numbers(rows, "part"), numbers(rows, "side")
@@ -122,7 +122,7 @@ def _read(rows: Any) -> _Rows:
 
 def detect(batches: Iterator[pyarrow.RecordBatch], windows: Windows, whole: dict[int, int],
            ) -> Iterator[pyarrow.RecordBatch]:
-    """Pairs inside the stretches of parts that come, and the rows at their ends.
+    """Pairs inside the stretches of parts, and the rows at their ends.
 
     whole[part]: rows of the parts that are a table by themselves, which have no seams if they come in one piece.
     """
@@ -163,7 +163,7 @@ def _counted(side: Array, cross: bool) -> tuple[Array, Array]:
 
 
 def _seam_rows(rows: _Rows, windows: Windows) -> Array:
-    """Rows whose windows begin before the stretch, and those that windows behind it may reach."""
+    """Rows whose windows begin before the stretch, and rows that windows after it may reach."""
     places, window = rows.rank + rows.others, windows.window
     if not windows.cross or windows.shared:
         ends: Array = (places < window) | (places >= len(places) - window)
@@ -193,7 +193,7 @@ def _compare(queries: _Rows, rows: _Rows, windows: Windows, limit: Array | None,
 
 
 def _shared_begins(asking: _Rows, met: _Rows, window: int) -> Array:
-    """The rank of the first row of the other side that stands at most a window before each row."""
+    """The rank of the first row of the other side that is at most a window before each row."""
     places = met.rank + met.others
     first = np.searchsorted(places, asking.rank + asking.others - window)
     ranks = np.concatenate((met.rank, [met.rank[-1] + 1 if len(met.rank) else 0]))

@@ -20,11 +20,12 @@ def related(log: Any, query: str = "query", url: str = "url", clicks: str = "cli
             order: str | None = None, partitions: int | None = None, block_rows: int = _tables.BLOCK_ROWS,
             recall_rows: int = RECALL_ROWS, work: str | None = None, resume: bool = True, data: str | None = None,
             progress: Any = None, report: dict[str, Any] | None = None) -> Any:
-    """Pairs of queries whose users clicked the same URLs: a, b, similarity, distance.
+    """Finds pairs of queries whose users clicked the same URLs: a, b, similarity, distance.
 
-    The log has a query, a URL and clicks (or no such column: a row is a click). With ``queries``, the neighbours of these
-    alone, which are compared with the whole log. As `cognate related`, with the same settings and seed; queries are taken
-    in their own order, or with the column ``order`` in that of their first rows, as `cognate related` does.
+    The log has a query, a URL and clicks (without this column, each row is a click). With ``queries``, only neighbours
+    of these are listed; they are compared with the whole log. The result is that of `cognate related` with the same
+    settings and seed. Queries are in their own order, or with the column ``order`` in the order of their first rows, as
+    in `cognate related`.
     """
     stages = Stages(log.sparkSession, work, resume=resume, progress=progress)
     name = hash_of(data or plan_hash(log), query, url, clicks, min_urls, order)
@@ -40,7 +41,7 @@ def related(log: Any, query: str = "query", url: str = "url", clicks: str = "cli
 
 def find_related(stages: Stages, vectors: Any, data: str, queries: Iterable[str] | None, *, method: Method = "lsh",
                  knobs: Mapping[str, int] | None = None, **options: Any) -> tuple[list[Stage], Stage]:
-    """Numbered queries, and the pairs of their rows, from what `grouped` gives."""
+    """Numbered queries, and the pairs of their rows, from the rows of `grouped`."""
     from pyspark.sql import functions as f
     everything = numbered(stages, "queries", vectors, [f.col("ord")], "row", [data])
     documents = [everything]
@@ -58,7 +59,7 @@ def find_related(stages: Stages, vectors: Any, data: str, queries: Iterable[str]
 
 
 def grouped(log: Any, query: str, url: str, clicks: str, min_urls: int, order: str | None) -> Any:
-    """A row per query with enough URLs: its clicks are a line for each, `url TAB clicks`. ``ord`` is its place."""
+    """A row per query with enough URLs: its clicks are one line per URL, `url TAB clicks`. ``ord`` is its place."""
     from pyspark.sql import functions as f
     for name, what in ((query, "queries"), (url, "URLs"), (order, "order")):
         if name is not None and name not in log.columns:

@@ -1,8 +1,8 @@
-"""Pairs by cosine on a cluster: signatures propose, the true measure decides, as `cognate pairs` does it.
+"""Pairs by cosine on a cluster: signatures propose, the true measure decides, as in `cognate pairs`.
 
 The stages, from documents with their rows (places in the order of the input): statistics of all terms, by aggregation;
-signatures; candidates by windows, hash tables or brute force; pairs at or above the threshold, measured on the candidate
-documents alone. Rows, keys, orders of bits and radius are those of one machine, and so is the answer.
+signatures; candidates by windows, hash tables or brute force; pairs at or above the threshold, measured on the
+candidate documents only. Rows, keys, orders of bits and radius are those of one machine, so the result is the same.
 """
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MERGED_AT_ONCE = 16
 
 
 class Settings(NamedTuple):
-    """What decides a join, besides the data."""
+    """Everything that a join depends on, except the data."""
     plan: batch.JoinPlan
     bits: int
     seed: int
@@ -144,7 +144,7 @@ def _term_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def find_candidates(stages: Stages, signatures: Stage, rows: int, settings: Settings, *, partitions: int,
                     block_rows: int) -> Stage:
-    """Pairs (a, b, distance) within the radius that the method meets, each once."""
+    """Pairs (a, b, distance) within the radius that the method finds, each once."""
     compared = signatures.table.filter(f"terms >= {settings.short_terms}")
     if settings.plan.method == "window":
         return _by_windows(stages, signatures, compared, rows, settings, partitions)
@@ -242,7 +242,7 @@ def verify(stages: Stages, documents: list[Stage], statistics: Stage, candidates
 
 def in_cells(candidates: Any, sides: list[Any], carried: Mapping[str, str], partitions: int) -> Any:
     """Pairs (a, b, distance) grouped by cells with what their rows have in the frames of one side or two: the columns
-    ``carried``, with their types. A row goes to the cells that have a pair of it, before the pairs of the cell."""
+    ``carried``, with their types. A row goes to the cells that have a pair with it, before the pairs of the cell."""
     from pyspark.sql import functions as f
     blocks, last = max(1, round(partitions ** 0.5)), len(sides) - 1
 
@@ -376,7 +376,7 @@ def join(stages: Stages, documents: list[Stage], *, method: Method = "window", t
          short_terms: int = SHORT_TERMS, same: bool = False, **terms: Any) -> Stage:
     """Pairs of rows of one numbered collection, or of two, whose cosine reaches the threshold: a, b, distance, similarity.
 
-    What is not given in ``knobs`` follows from threshold and recall.
+    Settings that are not in ``knobs`` follow from threshold and recall.
     """
     if method not in get_args(Method):
         raise ValueError(f"method {method!r}: {', '.join(get_args(Method))}")
