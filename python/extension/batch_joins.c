@@ -1,4 +1,4 @@
-/* Joins of signatures step by step: settings, orders of bits, and pairs along a band. */
+/* Single steps of joins of signatures: settings, orders of bits, and pairs along a band. */
 #include "module.h"
 
 /* plan_join(rows, rows of the other collection or 0, options): a dictionary. */

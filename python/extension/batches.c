@@ -1,5 +1,4 @@
-/* The steps of jobs one by one: statistics, keys, term sets, measures and clusters of given pairs.
- */
+/* Single steps of jobs: statistics, keys, term sets, measures and clusters of given pairs. */
 #include "module.h"
 
 #include <string.h>

@@ -32,8 +32,8 @@ static PyObject *documents_hand_out(struct documents *documents) {
 
 /* ---- Strings --------------------------------------------------------------------------------- */
 
-/* The UTF-8 of a str, bytes or None (NULL). What is no valid text (lone surrogates) becomes bytes
- * that the library skips; `others` holds them. */
+/* The UTF-8 of a str, bytes or None (NULL). Invalid text (lone surrogates) becomes bytes that the
+ * library skips; `others` owns them. */
 static bool utf8_of(PyObject *value, Py_ssize_t row, PyObject *others, const char **data,
                     size_t *size) {
     Py_ssize_t length = 0;
@@ -118,7 +118,8 @@ static PyObject *from_texts(PyObject *self, PyObject *arguments) {
 
 /* ---- Arrow ----------------------------------------------------------------------------------- */
 
-/* from_stream(capsule, options). Producers may be slow, or need the interpreter lock themselves. */
+/* from_stream(capsule, options). Runs without the interpreter lock: producers may be slow, or need
+ * the lock themselves. */
 static PyObject *from_stream(PyObject *self, PyObject *arguments) {
     PyObject *capsule, *dictionary;
     (void)self;
@@ -142,13 +143,13 @@ static PyObject *from_stream(PyObject *self, PyObject *arguments) {
     return raise_error(&error);
 }
 
-/* A stream of one array that both capsules gave up. */
+/* A stream of one array, moved out of both capsules. */
 struct single {
     struct ArrowSchema schema;
     struct ArrowArray array;
 };
 
-/* Gives the schema away: the library asks once. */
+/* Moves the schema out: the library asks only once. */
 static int single_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) {
     struct single *single = stream->private_data;
     *out = single->schema;
@@ -246,7 +247,7 @@ static PyObject *from_paths(PyObject *self, PyObject *arguments) {
     return NULL;
 }
 
-/* ---- What they are --------------------------------------------------------------------------- */
+/* ---- Facts about documents ------------------------------------------------------------------- */
 
 static PyObject *count(PyObject *self, PyObject *capsule) {
     (void)self;
@@ -254,7 +255,7 @@ static PyObject *count(PyObject *self, PyObject *capsule) {
     return documents ? PyLong_FromSize_t(cog_documents_count(documents->handle)) : NULL;
 }
 
-/* Positions of the records that the last job skipped, rising. */
+/* Positions of the records that the last job skipped, ascending. */
 static PyObject *skipped(PyObject *self, PyObject *capsule) {
     const uint64_t *positions = NULL;
     (void)self;
@@ -275,7 +276,8 @@ static PyObject *skipped(PyObject *self, PyObject *capsule) {
     return list;
 }
 
-/* documents_project(documents, lexicon): from now on they are of the lexicon's target language. */
+/* documents_project(documents, lexicon): projects the documents into the lexicon's target language.
+ */
 static PyObject *project(PyObject *self, PyObject *arguments) {
     PyObject *capsule, *lexicon_capsule;
     cog_error error = {0};

@@ -1,6 +1,6 @@
-/* Indexes: building, changing, files. Changes run one at a time on the handle; searches see a
- * snapshot, which takes the place of the one before when a change is made. Neither waits for the
- * other, and both run without the interpreter lock. */
+/* Indexes: building, changing, files. Changes run one at a time on the handle. Searches see a
+ * snapshot, which each change replaces. Neither waits for the other, and both run without the
+ * interpreter lock. */
 #include "module.h"
 
 #include <pthread.h>
@@ -24,7 +24,7 @@ cog_index *index_shown(struct index *index) {
     return shown;
 }
 
-/* Shows the state of the handle. */
+/* Publishes the state of the handle to searches. */
 static cog_status index_show(struct index *index, cog_error *error) {
     cog_index *fresh = NULL;
     cog_status status = cog_index_snapshot(index->handle, &fresh, error);
@@ -73,7 +73,7 @@ static PyObject *index_hand_out(struct index *index) {
     return capsule;
 }
 
-/* Makes room for signatures, before a job that will borrow them. */
+/* Reserves room for signatures, before a job that will borrow them. */
 static struct lent *index_lend(struct index *index, PyObject *object, Py_ssize_t rows,
                                unsigned bits) {
     struct lent *grown = realloc(index->lent, (index->lent_count + 1) * sizeof *grown);
@@ -169,7 +169,7 @@ static bool take_index(PyObject *dictionary, cog_index_options *options) {
     return true;
 }
 
-/* Capsule and report. Takes the index over. */
+/* Returns capsule and report. Takes ownership of the index. */
 static PyObject *finish_build(struct index_job *job, PyObject *run) {
     if (!job_run(&job->job, run, false)) {
         job_end(&job->job);
@@ -245,7 +245,7 @@ static cog_status end_change(struct index *index, cog_status status, cog_error *
     return status;
 }
 
-/* Runs a change alone, and returns the report. */
+/* Runs one change at a time, and returns the report. */
 static PyObject *run_change(struct index_job *job, PyObject *run) {
     PyObject *result = job_run(&job->job, run, false) ? job_report(&job->job) : NULL;
     job_end(&job->job);
@@ -277,7 +277,7 @@ static PyObject *add(PyObject *self, PyObject *arguments) {
     return run_change(&job, run);
 }
 
-/* index_add_signatures(index, buffer, rows, bits, run). What was lent stays lent after a failure:
+/* index_add_signatures(index, buffer, rows, bits, run). The buffer stays borrowed after a failure:
  * the index may have kept it. */
 static PyObject *add_signatures(PyObject *self, PyObject *arguments) {
     PyObject *capsule, *object, *run;
@@ -399,7 +399,7 @@ static PyObject *info(PyObject *self, PyObject *capsule) {
                              : "documents without vectors");
 }
 
-/* index_lexicons(index): from the codes of projected languages to how they were projected. */
+/* index_lexicons(index): maps the codes of projected languages to how they were projected. */
 static PyObject *lexicons(PyObject *self, PyObject *capsule) {
     const char *from, *record;
     (void)self;

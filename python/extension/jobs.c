@@ -7,7 +7,7 @@
 /* ---- Options that depend on each other --------------------------------------------------------
  */
 
-/* Hash tables over minhash signatures are bands of whole values, as the program has it. */
+/* Hash tables over minhash signatures use bands of whole values, as in the program. */
 static void choose_values(PyObject *dictionary, cog_pairs_options *options) {
     enum { VALUES = 128, VALUE_BITS = 32 };
     cog_signature_options *signature = &options->sign.signature;
@@ -21,7 +21,7 @@ static void choose_values(PyObject *dictionary, cog_pairs_options *options) {
         signature->bits = signature->value_bits * VALUES;
 }
 
-/* A kind or a scheme that is not the usual one brings its own defaults. */
+/* A kind or scheme other than the usual one brings its own defaults. */
 static bool take_kinds(PyObject *dictionary, cog_sign_options *sign) {
     int kind = options_choice(dictionary, "signature", kind_names, (int)sign->signature.kind);
     int scheme =
@@ -51,7 +51,7 @@ static bool take_pairs(PyObject *dictionary, cog_pairs_options *options,
     return true;
 }
 
-/* The result of a job: table, report. Takes the stream over. */
+/* The result of a job: table, report. Takes ownership of the stream. */
 static PyObject *table_and_report(struct ArrowArrayStream *stream, const struct job *job) {
     PyObject *table = table_of_stream(stream);
     PyObject *report = table ? job_report(job) : NULL;
@@ -134,7 +134,7 @@ static PyObject *dedup(PyObject *self, PyObject *arguments) {
 struct pairs_job {
     struct job job;
     cog_documents *documents, *against;
-    cog_index *index;           /* in the place of `against`; or NULL */
+    cog_index *index;           /* instead of `against`; or NULL */
     const cog_lexicon *lexicon; /* NULL inside one language */
     const cog_signatures *signatures[2];
     uint32_t radius_bits;
@@ -214,7 +214,7 @@ static PyObject *pairs(PyObject *self, PyObject *arguments) {
     return result;
 }
 
-/* The texts of a tuple, borrowed from it; free the array. NULL with an exception set. */
+/* The texts of a tuple, borrowed from it; free the array. NULL with an exception set on failure. */
 static const char **take_texts(PyObject *tuple) {
     const Py_ssize_t count = PyTuple_Size(tuple);
     const char **texts = calloc((size_t)count + 1, sizeof *texts);
@@ -345,7 +345,7 @@ static bool take_sign(PyObject *dictionary, cog_signature_kind usual, cog_sign_o
     return true;
 }
 
-/* What is signed, by whose statistics and how. */
+/* Takes the documents, the statistics and the options of a signing job. */
 static bool take_signing(PyObject *capsule, PyObject *statistics, PyObject *dictionary,
                          struct sign_job *job) {
     struct documents *documents = documents_of(capsule);

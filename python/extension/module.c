@@ -34,7 +34,7 @@ PyObject *raise_error(const cog_error *error) {
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
-/* What the thread of a job and the one that waits for it share. */
+/* Shared by the thread of a job and the thread that waits for it. */
 struct waiting {
     struct job *job;
     pthread_mutex_t lock;
@@ -89,7 +89,8 @@ static bool show_progress(PyObject *callable, const cog_progress *progress) {
     return result != NULL;
 }
 
-/* False with an exception set if a signal or the callable raised one; the job has then ended. */
+/* False with an exception set if a signal handler or the callable raised one; the job has then
+ * ended. */
 static bool wait_for(struct waiting *waiting, PyObject *callable, cog_cancel *cancel) {
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     bool finished = false, raised = false;

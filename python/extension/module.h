@@ -1,9 +1,9 @@
 /* The extension module cognate._cognate: the C library for Python, on Python's limited API.
  *
- * It does what Python cannot: runs jobs without the interpreter lock, borrows texts from strings
- * and Arrow arrays, and hands results out as Arrow. Names, defaults, checks of types and everything
- * that a user sees stand in Python, in the package around it. Handles are capsules. Options come as
- * dictionaries from names of Python to values. */
+ * It does what Python cannot: it runs jobs without the interpreter lock, borrows texts from strings
+ * and Arrow arrays, and exports results as Arrow. Everything that a user sees (names, defaults,
+ * checks of types) is Python code in the package around it. Handles are capsules. Options are
+ * dictionaries from Python names to values. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -22,16 +22,16 @@ struct job {
     cog_status status;
 };
 
-/* Runs a job on a thread of its own, while this one asks for signals and calls run["progress"] with
+/* Runs a job on its own thread, while this thread checks for signals and calls run["progress"] with
  * (stage, done, total). `run` also has threads and memory. A brief job runs on this thread. False
- * with an exception set if it failed or was stopped; job_end in any case. */
+ * with an exception set if it failed or was stopped; call job_end in any case. */
 bool job_run(struct job *job, PyObject *run, bool brief);
 /* The report as a JSON text; a new reference. */
 PyObject *job_report(const struct job *job);
 void job_end(struct job *job);
 
-/* A table and the report of the job that made it, or NULL if it failed. Takes the stream over and
- * ends the job. */
+/* Returns a table and the report of the job that made it, or NULL if it failed. Takes ownership of
+ * the stream and ends the job. */
 PyObject *job_table(struct job *job, bool good, struct ArrowArrayStream *stream);
 /* A buffer of exactly `bytes` bytes; None gives an empty view. False with an exception set. */
 bool buffer_of(PyObject *object, Py_ssize_t bytes, bool is_written, const char *what,
@@ -70,16 +70,15 @@ extern const struct field run_fields[], input_fields[], term_fields[], weight_fi
 extern const char *const measure_names[], *const kind_names[], *const weighting_names[],
                                                                    *const grouping_names[];
 
-/* Sets the fields that the dictionary names. Names that no set has are knobs of `method` if knobs
- * is not NULL, and otherwise a TypeError. */
+/* Sets the fields that the dictionary names. Names that no set has are knobs of `method`, or a
+ * TypeError if `knobs` is NULL. */
 bool options_take(PyObject *dictionary, const struct field_set *sets, cog_knobs *knobs,
                   const cog_method *method);
 /* The number of a choice in the dictionary, or `otherwise` if it is not there; -1 with an exception
  * set. */
 int options_choice(PyObject *dictionary, const char *name, const char *const *names, int otherwise);
 bool options_have(PyObject *dictionary, const char *name);
-/* Terms of source code are n-grams of their own length, as the program has it, unless ngram is
- * there. */
+/* Sets the n-gram length of source code, as the program does, unless ngram is given. */
 void options_complete_terms(PyObject *dictionary, cog_term_options *terms);
 
 /* ---- Documents and tables (documents.c, table.c) --------------------------------------------- */
@@ -87,14 +86,14 @@ void options_complete_terms(PyObject *dictionary, cog_term_options *terms);
 struct documents {
     cog_documents *handle;
     cog_document *items; /* of Python's strings */
-    PyObject *kept;      /* what the handle borrows from */
+    PyObject *kept;      /* owns the memory that the handle borrows */
     PyObject *lexicon;   /* capsule of the lexicon that projects them; NULL: none */
 };
 /* NULL with an exception set if the object is no capsule of documents. */
 struct documents *documents_of(PyObject *capsule);
 extern PyMethodDef documents_methods[];
 
-/* Takes the stream over, also after a failure; a new Table. */
+/* Makes a new Table. Takes ownership of the stream, also after a failure. */
 PyObject *table_of_stream(struct ArrowArrayStream *stream);
 /* Bytes of the values of a column, by the formats that the library exports. */
 size_t table_value_bytes(const char *format, size_t rows);
@@ -109,7 +108,7 @@ bool signatures_of(PyObject *object, Py_ssize_t rows, unsigned bits, Py_buffer *
  */
 
 struct index {
-    cog_index *handle;      /* of who changes it */
+    cog_index *handle;      /* used by changes */
     pthread_mutex_t change; /* one change at a time */
     pthread_mutex_t lock;   /* of `shown`, for a moment */
     cog_index *shown;       /* the state that searches see */
@@ -122,9 +121,9 @@ struct index {
 };
 /* NULL with an exception set if the object is no capsule of an index. */
 struct index *index_of(PyObject *capsule);
-/* NULL without an exception if it is none. */
+/* NULL without an exception if the object is no capsule of an index. */
 struct index *index_from(PyObject *object);
-/* What searches see now; cog_index_close it. A change does not touch it. */
+/* The state that searches see now; close it with cog_index_close. A change does not touch it. */
 cog_index *index_shown(struct index *index);
 
 /* ---- Functions ------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ static const char *const flip_names[] = {"none", "random", "distance", "across",
 static const char *const pair_formats[] = {"auto", "tsv", "text", "tmx", "po", NULL};
 
 /* A row of a table: the name in Python, and the field that it sets. The kind follows from the
- * field's type, but for enums, which are numbers to the compiler. */
+ * field's type, except for enums, which are numbers to the compiler. */
 #define KIND(type, member)                                                                         \
     _Generic(((type *)0)->member, bool                                                             \
              : FIELD_BOOL, unsigned                                                                \
@@ -172,7 +172,7 @@ static bool take_method(PyObject *value, cog_method *method) {
     return false;
 }
 
-/* A whole number from 0 on, of an int or of what stands for one, such as NumPy's. */
+/* A whole number, 0 or more, from an int or an object that converts to one, such as NumPy's. */
 static bool whole_of(PyObject *value, const char *name, unsigned long long *number) {
     PyObject *whole = PyNumber_Index(value);
     if (!whole) {
@@ -278,7 +278,7 @@ static const struct field *find_field(const struct field_set *sets, const char *
 bool options_take(PyObject *dictionary, const struct field_set *sets, cog_knobs *knobs,
                   const cog_method *method) {
     PyObject *key, *value;
-    /* Knobs come last: they are those of the method. */
+    /* Knobs come last: they depend on the method. */
     for (int pass = 0; pass < 2; pass++) {
         Py_ssize_t place = 0;
         while (PyDict_Next(dictionary, &place, &key, &value)) {

@@ -1,4 +1,4 @@
-/* Tables from copies of their buffers, which is what a pickled table has. */
+/* Tables from copies of their buffers, the content of a pickled table. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct column {
     const void *buffers[COLUMN_BUFFERS]; /* owned */
 };
 
-/* The columns of a table, shared by its schema and its array: whoever is released last frees it. */
+/* The columns of a table, shared by its schema and its array; the last one released frees them. */
 struct columns {
     unsigned users;
     size_t count;
@@ -106,7 +106,7 @@ static bool bytes_copy(PyObject *object, const void **copy) {
     return true;
 }
 
-/* Whether the buffers are as large as the rows need, with offsets of texts that rise. */
+/* Whether the buffers are large enough for the rows, with ascending offsets of texts. */
 static bool is_whole(const char *format, size_t rows, PyObject *const buffers[COLUMN_BUFFERS]) {
     const size_t given[] = {
         buffers[0] == Py_None ? SIZE_MAX : (size_t)PyBytes_Size(buffers[0]),

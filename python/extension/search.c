@@ -1,4 +1,4 @@
-/* Searches of an index, of many queries as a job, and of single ones by searchers. */
+/* Searches of an index: many queries as a job, single queries by searchers. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -126,7 +126,7 @@ struct searchers {
     const cog_lexicon *with; /* that projects queries; or NULL */
     cog_search_options options;
     unsigned bits;
-    pthread_mutex_t lock; /* for what follows */
+    pthread_mutex_t lock; /* protects the fields below */
     struct found_by idle[IDLE_MOST];
     size_t idle_count;
 };
@@ -159,8 +159,8 @@ static cog_status create_one(const struct searchers *searchers, const cog_index 
     return status;
 }
 
-/* A searcher of the present state: one that is idle, moved on if the index has changed, or a new
- * one. */
+/* Returns a searcher of the current state: an idle one, moved to that state if the index has
+ * changed, or a new one. */
 static cog_status take_one(struct searchers *searchers, struct found_by *one, cog_error *error) {
     cog_index *shown = index_shown(searchers->index), *before;
     cog_status status = COG_OK;
@@ -248,13 +248,13 @@ static cog_status find(struct searchers *searchers, const struct query *query, b
     return status;
 }
 
-/* False if the object is not a single query: an array of another type, or of several rows. An
+/* False if the object is not a single query: an array of another type, or with several rows. An
  * exception may be set. */
 static bool take_query(const struct searchers *searchers, PyObject *object, struct query *query) {
     if (PyUnicode_Check(object)) {
         query->text = PyUnicode_AsUTF8AndSize(object, &query->size);
         if (!query->text && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
-            PyErr_Clear(); /* a job skips what is no valid text */
+            PyErr_Clear(); /* a job skips invalid text */
         return query->text != NULL;
     }
     Py_buffer *view = &query->signature;
@@ -266,7 +266,8 @@ static bool take_query(const struct searchers *searchers, PyObject *object, stru
            strcmp(view->format, "B") == 0 && view->len == searchers->bits / 8;
 }
 
-/* index_find(searchers, text or signatures, ids): a table, or None if that is no single query. */
+/* index_find(searchers, text or signatures, ids): a table, or None if the argument is not a single
+ * query. */
 static PyObject *find_one(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
     struct query query = {0};
     struct ArrowArrayStream stream;

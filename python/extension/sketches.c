@@ -1,4 +1,4 @@
-/* Sketches of sets of elements by the arithmetic of datasketch: SHA-1 of each element, a pre-mix,
+/* Sketches of sets, with the arithmetic of datasketch: SHA-1 of each element, a pre-mix,
  * permutations, and the minimum of each. cognate.compat.datasketch has the names that users meet.
  */
 #include "module.h"
@@ -71,7 +71,7 @@ static uint64_t sha1_number(const uint8_t *data, size_t size) {
 
 /* ---- Permutations ---------------------------------------------------------------------------- */
 
-/* The numbers that cognate.compat.datasketch has for the schemes. */
+/* The numbers of the schemes in cognate.compat.datasketch. */
 enum scheme { AFFINE32, AFFINE64, LEGACY, SCHEMES };
 
 struct permutations {
@@ -226,7 +226,7 @@ static bool hash_elements(PyObject *elements, enum scheme scheme, struct hashes 
     return true;
 }
 
-/* Without the interpreter lock if it takes longer than passing the lock on. */
+/* Releases the interpreter lock if the work takes longer than releasing it. */
 static void permute_set(const struct permutations *by, const struct hashes *hashes, void *values) {
     enum { BRIEF = 1 << 16 };
     if (by->count * hashes->count < BRIEF) {
@@ -291,8 +291,8 @@ static PyObject *sketch_sets(PyObject *self, PyObject *arguments) {
     return good ? Py_NewRef(Py_None) : NULL;
 }
 
-/* sketch_hashes(hashes, permutations, scheme, count, values): the same for one set, of which the
- * hashes are given, as uint64. */
+/* sketch_hashes(hashes, permutations, scheme, count, values): the same for one set, given the
+ * hashes of its elements as uint64. */
 static PyObject *sketch_hashes(PyObject *self, PyObject *arguments) {
     PyObject *objects[3];
     int scheme;

@@ -1,4 +1,4 @@
-/* Results as tables: the type Table, which speaks Arrow and lends its columns as buffers. */
+/* Results as tables: the type Table, which exports Arrow and lends its columns as buffers. */
 #include "module.h"
 
 #include <errno.h>
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One Arrow array and its schema, shared by a Table and by all that was exported from it. It is
- * counted apart from Python's objects: consumers release arrays on any thread. */
+/* One Arrow array and its schema, shared by a Table and all exports from it. It has its own
+ * reference count, because consumers release arrays on any thread. */
 struct shared {
     atomic_size_t users;
     struct ArrowSchema schema;
