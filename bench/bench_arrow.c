@@ -1,12 +1,12 @@
-/* Deduplication of texts in Arrow by the C API alone, for comparison with the same call from Python
- * (python_speed.py runs both): what cognate.dedup does, without Python. A line of the file is a
- * text; the texts become one large_string column in memory, which is not measured. Measured are
- * cog_documents_from_arrow, cog_dedup and the three tables of its result.
+/* Deduplication of texts in Arrow by the C API, for comparison with the same call from Python
+ * (python_speed.py runs both). Each line of the file is a text; the texts become one large_string
+ * column in memory, which is not measured. Measured are cog_documents_from_arrow, cog_dedup and the
+ * three tables of its result.
  *
- *     bench_arrow FILE [RUNS]
+ * bench_arrow FILE [RUNS]
  *
- * Prints a line per run: seconds of processor time of all threads, the number of kept rows, and the
- * bytes that the run added to the resident memory at its peak. */
+ * Prints one line per run: seconds of processor time of all threads, the number of kept rows, and
+ * the bytes that the run added to the resident memory at its peak. */
 #include <stdio.h>
 #include <string.h>
 
@@ -48,8 +48,7 @@ static char *read_file(const char *path, size_t *size) {
     return data;
 }
 
-/* Closes the gaps of the line ends, so that the texts lie one behind the other as Arrow has them.
- */
+/* Closes the gaps of the line ends, so that the texts are contiguous, as Arrow needs them. */
 static void read_texts(const char *path, struct texts *texts) {
     size_t size, to = 0;
     *texts = (struct texts){.data = read_file(path, &size)};

@@ -1,9 +1,9 @@
-/* Exhaustive search and join beside their rivals in the same run: faiss's IndexBinaryFlat (through
+/* Exhaustive search and join next to rivals in the same run: faiss's IndexBinaryFlat (through
  * bench/search/peer_faiss.py), the bandwidth of plain reading, and a double loop with POPCNT.
  *
- * With one thread both sides are measured in processor time, with two by the clock.
+ * Runs with one thread are measured in processor time, runs with two by the clock.
  *
- *     bench_flat [folder for data shared with the peer]      run from the root of the tree */
+ * bench_flat [folder for data shared with the peer] run from the root of the tree */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -70,7 +70,7 @@ static void free_rows(struct signatures_view *view) {
     memory_large_free((void *)view->data, view->rows * ROW_BYTES);
 }
 
-/* ---- Batches beside faiss -------------------------------------------------------------------- */
+/* ---- Batches and faiss ----------------------------------------------------------------------- */
 
 static void write_rows(const char *folder, const char *name, const struct signatures_view *view) {
     char path[4096];
@@ -155,7 +155,7 @@ static void bench_batches(const char *folder, size_t row_count, struct batch *ba
     free_rows(&queries);
 }
 
-/* ---- One query beside plain reading ---------------------------------------------------------- */
+/* ---- One query and plain reading ------------------------------------------------------------ */
 
 #if defined(__x86_64__)
 __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -203,7 +203,7 @@ static void bench_one_query(struct signatures_view *rows, unsigned threads, cons
     free_rows(&query);
 }
 
-/* ---- Joins beside a double loop -------------------------------------------------------------- */
+/* ---- Joins and a double loop ----------------------------------------------------------------- */
 
 static double time_double_loop(const struct signatures_view *rows, uint32_t radius_bits,
                                uint64_t *matches) {

@@ -1,5 +1,5 @@
 /* The distance kernels by themselves: each level's scan in cache, each tile method in full and with
- * early abandon, beside a plain POPCNT double loop in the same run. */
+ * early abandon, next to a plain POPCNT double loop in the same run. */
 #include <stdio.h>
 
 #include "base/hash.h"

@@ -1,8 +1,8 @@
-/* Finding rows by their ids in a mapped segment beside two rivals in the same run: reading all ids,
- * as it must be done where there is no table of them, and a binary search of row numbers in the
- * order of their ids. Half of the ids that are looked for are there. One thread, processor time.
+/* Finding rows by their ids in a mapped segment, next to two rivals in the same run: reading all
+ * ids, as is necessary without a table of ids, and a binary search of row numbers in the order of
+ * their ids. Half of the searched ids exist. One thread, processor time.
  *
- *     bench_ids [ROWS]      10 million by default; a file of 35 bytes a row is written here */
+ * bench_ids [ROWS] 10 million by default; a file of 35 bytes per row is written here */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ static void require(cog_status status, const cog_error *error) {
     exit(1);
 }
 
-/* Ids as exports have them: a name and a number that tells nothing of the row. */
+/* Ids like those of exports: a name and a number unrelated to the row. */
 static struct bytes_view make_id(uint64_t number, char text[ID_BYTES]) {
     int length = snprintf(text, ID_BYTES, "page-%016llx", (unsigned long long)hash_mix(number));
     return view_of(text, (size_t)length);
@@ -172,7 +172,7 @@ int main(int argc, char **argv) {
     double reading = measure(&world, find_by_reading, LINEAR_LOOKUPS);
     printf("%zu ids: table built in %.2f s, file opened in %.0f us\n", rows, build_seconds,
            open_seconds * 1e6);
-    printf("%-34s | %14s | %12s | %8s\n", "", "ns a lookup", "bytes a row", "ratio");
+    printf("%-34s | %14s | %12s | %8s\n", "", "ns per lookup", "bytes per row", "ratio");
     printf("%-34s | %14.0f | %12.1f |\n", "buckets of ids", ours,
            ID_ENTRY_BYTES + 4.0 / ID_BUCKET_ROWS);
     printf("%-34s | %14.0f | %12d | %8.1f\n", "binary search of sorted rows", halving, 4,

@@ -1,5 +1,5 @@
-/* The exact joins against the plain double loop, and all cosines, on generated documents (Zipf
- * words, topics, set phrases, near-duplicates) or on those of files. usage: bench_joins [ROWS |
+/* The exact joins next to the plain double loop, and all cosines, on generated documents (Zipf
+ * words, topics, set phrases, near-duplicates) or documents of files. usage: bench_joins [ROWS |
  * FILE]... (default: all cosines, joins of 10000 and 50000 rows) */
 #include <math.h>
 #include <stdio.h>
@@ -215,7 +215,7 @@ static void free_sets(struct gram_sets *made) {
     free(made->order);
 }
 
-/* ns a pair of the plain loop: every row against each row of a sample. */
+/* Nanoseconds per pair of the plain loop, which compares every row with each row of a sample. */
 enum { SAMPLE = 50 };
 
 static double plain_cosine_ns(const struct sparse_matrix *m, double *checksum) {
@@ -343,7 +343,7 @@ static void bench_all_pairs(const struct sparse_matrix *matrix) {
     for (int i = 0; i < 2; i++) {
         qsort(seconds[i], REPEATS, sizeof(double), by_value);
         double ns = seconds[i][REPEATS / 2] * 1e9 / pairs;
-        printf("%-10s %6.2f ns a pair, plain loop %.0f ns: %.0fx\n", names[i], ns, plain,
+        printf("%-10s %6.2f ns per pair, plain loop %.0f ns: %.0fx\n", names[i], ns, plain,
                plain / ns);
     }
 }
@@ -383,7 +383,7 @@ static void bench_collections(const struct sparse_matrix *matrix, const struct g
            (double)matrix->offsets[count] / (double)count,
            (double)sets->offsets[count] / (double)count);
     printf(
-        "plain double loop (from %d sampled rows): cosine %.0f ns a pair, %.1f s in all; overlap "
+        "plain double loop (from %d sampled rows): cosine %.0f ns per pair, %.1f s in all; overlap "
         "%.0f ns, %.1f s\n",
         SAMPLE, cosine_ns, cosine_ns * pairs * 1e-9, jaccard_ns, jaccard_ns * pairs * 1e-9);
     printf(

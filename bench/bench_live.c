@@ -1,8 +1,8 @@
-/* An index that is fed one document at a time: durable additions per second by one writer and by
- * many (group commit), next to what the disk allows (a bare loop of writing and syncing as many
- * bytes), and the time of "have we seen this?" while documents are added and while all segments are
- * merged; by simhashes, and by the Jaccard similarity of sets of 3-grams; the same additions and
- * look-ups by Redis with block keys of simhashes if its port is given.
+/* A live index that receives one document at a time. Measures durable additions per second by one
+ * writer and by many (group commit), next to the limit of the disk (a bare loop that writes and
+ * syncs the same number of bytes), and the time of "have we seen this?" while documents are added
+ * and while all segments are merged. It does so for simhashes and for the Jaccard similarity of
+ * sets of 3-grams and, if the port of a Redis is given, for Redis with block keys of simhashes.
  *
  * usage: bench_live FOLDER [DOCUMENTS] [SECONDS] [REDIS_PORT]
  *

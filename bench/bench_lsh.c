@@ -161,7 +161,7 @@ struct outcome {
     double seconds, table_bytes;
 };
 
-/* Short keys make so many candidates that a tenth of the queries must do. */
+/* Short keys produce so many candidates that a tenth of the queries must suffice. */
 static struct outcome measure(const struct study *study, struct lsh_options options) {
     struct signatures_view test_bits = study->test_bits;
     test_bits.rows =
@@ -228,7 +228,7 @@ static void table_3_to_5(const struct study *study) {
     for (int i = 0; i < 3; i++)
         off = fmax(off, fabs(outcome.recall[i] - recall[i]));
     print_goal("the calibrated log is within 0.015 of Table 3", off <= 0.015, off);
-    printf("Tables 4 and 5: comparisons a query and recall, tau 0.7\n");
+    printf("Tables 4 and 5: comparisons per query and recall, tau 0.7\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char name[40];
         snprintf(name, sizeof name, "K = %u, L = %u", rows[i].key_bits, rows[i].tables);
@@ -274,8 +274,9 @@ static void table_8_and_9(const struct study *study) {
     static const char *const modes[] = {"", "Random Flip", "Distance Flip", "Flips across tables"};
     flip_outcomes outcomes;
     char name[40];
-    printf("Tables 8 and 9: K = 16, L = 10, tau 0.7 (flips across tables: not in the paper, beside "
-           "its Distance Flip)\n");
+    printf(
+        "Tables 8 and 9: K = 16, L = 10, tau 0.7 (flips across tables: not in the paper, next to "
+        "its Distance Flip)\n");
     for (int both = 0; both < 2; both++)
         for (int mode = LSH_FLIP_RANDOM; mode <= LSH_FLIP_ACROSS; mode++)
             for (int f = 0; f < FLIP_COUNTS; f++) {
@@ -320,7 +321,7 @@ static struct study generated_study(size_t queries) {
     return study;
 }
 
-/* ---- Growth: in place of Tables 6, 7 and 10 -------------------------------------------------- */
+/* ---- Growth, instead of Tables 6, 7 and 10 --------------------------------------------------- */
 
 static void print_growth(const struct study *study, const char *name, struct lsh_options options) {
     struct outcome outcome = measure(study, options);
@@ -349,7 +350,7 @@ static void growth(void) {
 
 /* ---- A real log against the model ------------------------------------------------------------ */
 
-/* Queries with more than five URLs; columns stand for the URLs. */
+/* Queries with more than five URLs; columns are the URLs. */
 static void read_log(const char *path, struct sparse_matrix *matrix) {
     cog_error error;
     cog_input_options input;
@@ -422,7 +423,7 @@ static struct study real_study(const char *path, uint64_t seed, bool gaussian) {
  * that such a bit is flipped to has fewer rows; Gaussian values have no such sums. */
 static void flips_on_real_log(const char *path) {
     static const char *const modes[] = {"", "Random Flip", "Distance Flip", "across"};
-    printf("%s, K = 10, L = 10, F = 2: comparisons a query and recall, mean of %d seeds\n", path,
+    printf("%s, K = 10, L = 10, F = 2: comparisons per query and recall, mean of %d seeds\n", path,
            SEEDS);
     for (int gaussian = 0; gaussian < 2; gaussian++) {
         double comparisons[2][LSH_FLIP_ACROSS + 1] = {{0}};

@@ -1,6 +1,6 @@
-/* Reading JSON lines on one core from the page cache: MB/s of reader_fill and reader_parse
- * together, of each alone, beside a plain scan for newlines over the same reads and simdjson's
- * parse of the records alone. Usage: bench_read [FILE.jsonl]; without a file it generates one. */
+/* Reading JSON lines on one core from the page cache: MB/s of reader_fill and reader_parse together
+ * and separately, next to a plain scan for newlines over the same reads and to simdjson's parsing
+ * of the records only. Usage: bench_read [FILE.jsonl]; without a file it generates one. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* Single queries of an open index by a searcher, beside cog_index_search_signatures, which makes
- * everything for each call. One thread, processor time per query, median of rounds.
+/* Single queries of an open index by a searcher, next to cog_index_search_signatures, which
+ * prepares everything for each call. One thread, processor time per query, median of rounds.
  *
- *     bench_searcher INDEX QUERIES.npy METHOD RADIUS      RADIUS 0: the 10 nearest
+ * bench_searcher INDEX QUERIES.npy METHOD RADIUS RADIUS 0: the 10 nearest
  *
  * python_search.py runs it on the index that it measures. */
 #include <cognate.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Whole jobs of signing, from JSON lines on disk to signatures on disk, beside a public simhash library and a
-plain scalar loop in the same run.
+"""Whole jobs of signing, from JSON lines on disk to signatures on disk, next to a public simhash library and a plain
+scalar loop in the same run.
 
     bench_sign.py [--data FOLDER] [--large GIGABYTES]
 

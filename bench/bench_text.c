@@ -1,5 +1,5 @@
-/* Text to terms, MB of text a second of one core's time, for each kind of terms, beside a plain
- * loop of tolower and isalnum over bytes with the same hash. Usage: bench_text [JSONL, .zst or text
+/* Text to terms in MB of text per second of one core, for each kind of terms, next to a plain loop
+ * of tolower and isalnum over bytes with the same hash. Usage: bench_text [JSONL, .zst or text
  * file...] */
 #include <ctype.h>
 #include <stdio.h>

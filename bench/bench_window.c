@@ -1,7 +1,7 @@
 /* The sliding window join on signatures of documents (Figures 5, 6 and 8 of Ture et al. 2011):
- * recall of true pairs against relative cost, measured, by equations 4 and 5, and by the corrected
- * model; the recall above which comparing everything is cheaper; the rate of detection beside that
- * of the exhaustive join; growth of time and memory, of hash tables too. usage: bench_window
+ * recall of true pairs by relative cost, measured, by equations 4 and 5, and by the corrected
+ * model; the recall above which comparing everything is cheaper; the rate of detection next to that
+ * of the exhaustive join; growth of time and memory, also of hash tables. usage: bench_window
  * [DOCUMENTS[,DOCUMENTS...]]... (each a collection; default: two from the folder of documents in
  * COGNATE_DATA or ../shared/data); about a minute */
 #include <malloc.h>
@@ -55,7 +55,7 @@ struct study {
     struct match_list truth; /* a counts from 0 in the sample */
     double (*sharing)[WINDOW_PREFIX_MAX + 1];
     double upper_bound; /* share of the true pairs within the radius */
-    double flat_rate;   /* pairs a second */
+    double flat_rate;   /* pairs per second */
 };
 
 /* ---- A collection: vectors, signatures, true pairs of a sample ------------------------------- */
@@ -380,8 +380,8 @@ static struct signatures_view random_rows(size_t rows, unsigned bits) {
     return (struct signatures_view){(const uint8_t *)data, rows, bits, stride};
 }
 
-/* What a row costs beside its comparisons, and a comparison more, as the line through the windows
- * of the paper says (its Figure 5). */
+/* The cost of a comparison, and the cost of a row in addition to its comparisons, by the line
+ * through the windows of the paper (its Figure 5). */
 struct rate_line {
     double n, x, y, xx, xy;
 };
@@ -399,8 +399,8 @@ static void rate_line_print(const struct rate_line *line, double kernel_rate) {
     double slope =
         (line->n * line->xy - line->x * line->y) / (line->n * line->xx - line->x * line->x);
     double rest = (line->y - slope * line->x) / line->n;
-    printf("  a comparison more takes %.2f ns, at %.2f of the tile kernel's rate; a row besides as "
-           "long as %.0f of them\n",
+    printf("  each comparison takes %.2f ns, at %.2f of the tile kernel's rate; each row costs as "
+           "much as %.0f of them\n",
            slope * 1e9, 1 / slope / kernel_rate, rest / slope);
 }
 
@@ -417,7 +417,7 @@ static void study_rates(void) {
     double kernel_rate = 0;
     part.rows = 20000;
     printf("detection, %zu rows of %d random bits, T = %d, one thread; the paper: 36 M pairs/s (28 "
-           "ns a pair)\n",
+           "ns per pair)\n",
            view.rows, BITS, RADIUS_BITS);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         struct window_options options = {.tables = settings[i].tables,
@@ -436,10 +436,11 @@ static void study_rates(void) {
         kernel_rate = bench_median(flats, RATE_REPEATS);
         if (settings[i].in_paper)
             rate_line_add(&line, (double)settings[i].window, bench_median(rates, RATE_REPEATS));
-        printf("  B = %5zu: %6.0f M pairs/s, the tile kernel's join %6.0f; order %.1f ns a row and "
-               "table\n",
-               settings[i].window, bench_median(rates, RATE_REPEATS) * 1e-6, kernel_rate * 1e-6,
-               order * 1e9 / (double)view.rows / settings[i].tables);
+        printf(
+            "  B = %5zu: %6.0f M pairs/s, the tile kernel's join %6.0f; order %.1f ns per row and "
+            "table\n",
+            settings[i].window, bench_median(rates, RATE_REPEATS) * 1e-6, kernel_rate * 1e-6,
+            order * 1e9 / (double)view.rows / settings[i].tables);
         print_goal(settings[i].in_paper ? "0.8 of the tile kernel's rate, a window of the paper"
                                         : "0.8 of the tile kernel's rate",
                    ratio >= 0.8, ratio);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bands of minhash values, datasketch's MinHashLSH beside them with the same bands and rows, in one run on one thread.
+"""Bands of minhash values next to datasketch's MinHashLSH with the same bands and rows, in one run on one thread.
 
     compare_bands.py COGNATE DOCUMENTS.jsonl.zst
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Single queries on an open index of a million signatures: what the call from Python costs beside the same query from C.
+"""Single queries on an open index of a million signatures: the cost of the call from Python next to the same query from
+C.
 
 usage: python_search.py [ROWS]      needs the package cognate, and the benchmark programs in build/bench
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Deduplication of short texts in Python: cognate.dedup beside rensa and datasketch in one run, agreement with the exact
-answer, what Python adds to the C API, and memory.
+"""Deduplication of short texts in Python: cognate.dedup next to rensa and datasketch in one run, agreement with the
+exact answer, what Python adds to the C API, and memory.
 
     python_speed.py [--documents N] [--datasketch N] [--overhead N] [--runs N] [--program PATH]
     --documents 0 measures the overhead alone

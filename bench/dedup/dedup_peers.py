@@ -30,7 +30,7 @@ SETTINGS = {"threshold": 0.8, "ngram": 3, "hashes": 128, "bands": 16, "grouping"
 
 
 class Unavailable(Exception):
-    """A peer that cannot run here; the text says why."""
+    """A peer that cannot run here; the text gives the reason."""
 
 
 class System:
@@ -276,7 +276,8 @@ def by_rensa_tables(path, threshold, ngram, hashes, bands):
 
 
 def by_datasketch(path, threshold, ngram, hashes, bands, grouping):
-    """MinHashLSH proposes, the estimate of MinHash.jaccard decides; a checksum in place of the slower default, SHA1."""
+    """MinHashLSH proposes, the estimate of MinHash.jaccard decides; with a checksum instead of the slower default,
+    SHA1."""
     from datasketch import MinHash, MinHashLSH
 
     tables, counted = MinHashLSH(num_perm=hashes, params=(bands, hashes // bands)), {}

@@ -124,7 +124,7 @@ def scores(found, labels):
 
 
 def bands_for(threshold, hashes):
-    """The fewest bands that propose 95% of the pairs at the threshold: the check behind them decides."""
+    """The fewest bands that propose 95% of the pairs at the threshold; verification decides."""
     rows = max((rows for rows in (1, 2, 4, 8, 16) if 1 - (1 - threshold ** rows) ** (hashes // rows) >= 0.95), default=1)
     return hashes // rows
 

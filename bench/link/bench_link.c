@@ -1,11 +1,10 @@
 /* Across languages on real documents: training a lexicon, Figure 1 of Ture et al. 2011, linking
- * documents among distractors, single sentences, and the cost of all pairs at a cosine; goals
- * beside the figures. About seven minutes on two processors. usage: bench_link DATA_FOLDER
+ * documents among distractors, single sentences, and the cost of all pairs at a cosine; goals are
+ * printed next to the figures. About seven minutes on two processors. usage: bench_link DATA_FOLDER
  * [LEXICON]
  *
  * The lexicon is trained on DATA_FOLDER's parallel text without every 40th parliament sentence, up
- * to 10,000, which are the single sentences; with LEXICON that one is used, and training is left
- * out. */
+ * to 10,000, which are the single sentences; with LEXICON, that one is used without training. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,7 +174,7 @@ static double row_cosine(const struct link_space *space, size_t a, size_t b) {
     return sparse_row_dot(&space->vectors[0], a, &space->vectors[1], b);
 }
 
-/* The documents of the two files stand in the same order. Every k-th pair is a true one of the
+/* The documents of the two files are in the same order. Every k-th pair is a true one of the
  * sample; unrelated ones pair a document with one half a collection away. */
 static void print_figure(const char *folder, const cog_lexicon *lexicon, bool paper) {
     const char *paths[] = {path_in(folder, "europarl_10sent/de.jsonl.zst"),

@@ -60,12 +60,12 @@ struct cost_study {
         nearby;           /* pairs within the radius that estimates the cosine: signatures alone */
     uint32_t radius_bits; /* T */
     struct signatures_view views[2];
-    float *sums[2];      /* behind the bits */
+    float *sums[2];      /* margins */
     double flat_seconds; /* of all processors */
     struct cost_time sign_time;
 };
 
-/* The times that the goals judge are the least of so many runs: the least disturbed. */
+/* Times are the least of this number of runs, the least disturbed one. */
 enum { COST_RUNS = 3 };
 
 static struct cost_time cost_least(struct cost_time a, struct cost_time b) {
@@ -241,8 +241,8 @@ static void cost_print_run(const char *name, const struct cost_run *run, struct 
            run->time.wall / rival.wall, run->time.cpu / rival.cpu);
 }
 
-/* On so many threads: auto, which is the method lists at this size, beside the others that list
- * true pairs. Times have the plan and the measured recall in them. */
+/* On this number of threads: auto, which is the method lists at this size, next to the others that
+ * list true pairs. Times have the plan and the measured recall in them. */
 static void cost_print_methods(struct cost_study *study, unsigned threads) {
     struct cost_time cosines = cost_all_cosines(study, threads);
     for (int i = 1; i < COST_RUNS; i++)

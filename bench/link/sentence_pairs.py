@@ -48,7 +48,7 @@ def prepare(data, out):
 
 
 def write_set(name, held, out):
-    """Documents of 10,000 line pairs; returns the lines of each document that stand on both sides."""
+    """Documents of 10,000 line pairs; returns the lines of each document that are on both sides."""
     size, start = SETS[name]
     draw, parts = random.Random(3), []
     files = [open(out / f"{name}.{code}.jsonl", "w") for code in ("de", "en")]

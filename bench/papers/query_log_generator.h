@@ -2,7 +2,7 @@
  * be used: queries with more than five clicked URLs each, URLs of skewed popularity, and groups of
  * queries about the same thing, whose members share most of their clicks: spellings of one query,
  * close variants, related queries, and queries on one topic. Row r depends on nothing but the shape
- * and r. Whoever shows results on it says that it is generated. */
+ * and r. Results on it must say that it is generated. */
 #pragma once
 
 #include "base/error.h"
@@ -17,8 +17,8 @@ enum query_group_kind {
     QUERY_GROUP_KINDS
 };
 
-/* Members of a group share a vector of clicks and have clicks of their own beside it; the cosine of
- * two members is about `cosine`, drawn for the group from [lowest, highest]. */
+/* Members of a group share a vector of clicks and have clicks of their own in addition; the cosine
+ * of two members is about `cosine`, drawn for the group from [lowest, highest]. */
 struct query_group_shape {
     double share; /* of all groups; what is left over are single queries */
     unsigned members_min, members_max;
@@ -35,8 +35,8 @@ struct query_log_shape {
     uint64_t seed;
 };
 
-/* The shape that the benchmarks use: 300,000 queries and 700,000 URLs. docs/methods.md says where
- * its figures come from. */
+/* The shape that the benchmarks use: 300,000 queries and 700,000 URLs. docs/methods.md describes
+ * where its figures come from. */
 void query_log_shape_init(struct query_log_shape *shape);
 
 struct query_click {

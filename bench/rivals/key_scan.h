@@ -4,8 +4,8 @@
 
 #include "search/keys/key_set.h"
 
-/* The first of keys [begin, end) that lies within the radius of `key`; KEY_SCAN_ENDED when there is
- * none before the end, or before the first key that differs from `key` in a bit of `header`. */
+/* The first of keys [begin, end) within the radius of `key`; KEY_SCAN_ENDED if there is none before
+ * the end, or before the first key that differs from `key` in a bit of `header`. */
 typedef size_t key_scan(const uint64_t *keys, unsigned words, size_t begin, size_t end,
                         short_key key, short_key header, unsigned radius_bits);
 

@@ -439,7 +439,7 @@ static void bench_batches(const struct short_world *world, const struct psm_inde
 /* ---- Growth: Figures 7 and 8 ----------------------------------------------------------------- */
 
 static void bench_growth(size_t stored) {
-    printf("\ngrowth: ns a query, find-all, one thread (Figure 7)\n");
+    printf("\ngrowth: ns per query, find-all, one thread (Figure 7)\n");
     for (size_t rows = stored / 64; rows < stored; rows *= 4) {
         struct short_world world = short_world_make(rows, 200000, HARD_NOISE);
         struct psm_index index;

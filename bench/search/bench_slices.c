@@ -347,7 +347,7 @@ static void print_queries(const struct world *world, const struct queries *queri
     size_t count = queries->signatures.rows;
     printf("\n== %s, %zu rows of %d bits, %zu %s, k = %d ==\n", world->name, world->rows.rows,
            WORLD_BITS, count, what, WORLD_K);
-    printf("exhaustive (%s): %.3f ms for one query, %.3f ms a query in tiles of all\n",
+    printf("exhaustive (%s): %.3f ms for one query, %.3f ms per query in tiles of all\n",
            cpu_level_name(hamming_kernels()->level), queries->scan_ms, queries->tile_ms);
     for (int i = 0; i < 3; i++) {
         double sum = 0;
@@ -386,9 +386,9 @@ static void measure_goals(const struct world *world, struct queries *queries, co
     print_fastest(queries, &weighted, "times faster with known weights", 30);
 }
 
-static int table(const char *folder, void (*measure_kind)(const struct world *world,
-                                                          struct queries *queries,
-                                                          const char *what)) {
+static int table(const char *folder,
+                 void (*measure_kind)(const struct world *world, struct queries *queries,
+                                      const char *what)) {
     struct world world = {0};
     if (folder)
         world_load(&world, folder, TABLE_QUERIES);
@@ -587,7 +587,8 @@ int main(int argc, char **argv) {
         world_free(&world);
         return 0;
     }
-    fprintf(stderr, "usage: bench_slices table [FOLDER] | fast [FOLDER] | growth [MILLIONS] | curve "
-                    "FOLDER | write FOLDER [ROWS]\n");
+    fprintf(stderr,
+            "usage: bench_slices table [FOLDER] | fast [FOLDER] | growth [MILLIONS] | curve "
+            "FOLDER | write FOLDER [ROWS]\n");
     return 2;
 }

@@ -21,7 +21,7 @@ import time
 from peer_faiss import need_faiss
 
 K = 10
-QUERIES = 400  # the first of the file, as many as bench_slices curve takes
+QUERIES = 400  # the first of the file, the number that bench_slices curve takes
 RECALLS = (0.90, 0.99)
 PEERS = ("ivf1024", "ivf4096", "hnsw16", "hnsw32", "multihash16", "multihash64")
 
@@ -147,7 +147,7 @@ def choose(curves, recall):
 
 def print_curve(curve):
     print(f"\n{curve['name']}: built in {curve['build_seconds']:.1f} processor seconds, "
-          f"{curve['bytes_a_row']:.0f} bytes a row")
+          f"{curve['bytes_a_row']:.0f} bytes per row")
     for point in curve["points"]:
         print(f"  {point['setting']:32} recall {point['measured'][1]:.3f} {point['measured'][0]:9.3f} ms")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Real documents for bench_short: all sets of a folder, signed by simhash to 64 bits with the sums behind the bits.
+"""Real documents for bench_short: all sets of a folder, signed by simhash to 64 bits, with margins.
 
     short_documents.py DATA OUT
 

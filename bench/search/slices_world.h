@@ -1,9 +1,9 @@
-/* What the benchmarks of slice lists search: signatures with queries, the numbers behind the
- * queries' bits, and the exhaustive answer; generated, or from numpy files.
+/* What the benchmarks of slice lists search: signatures with queries, the margins of the queries'
+ * bits, and the exhaustive answer; generated, or from numpy files.
  *
  * Generated signatures come from directions: each of the centres is a vector of normal numbers; a
- * document leans away from its centre by an angle of 0.02 to 0.40 pi (uniform), so that 2 to 40% of
- * its bits differ from the centre's; bits are signs, and the numbers behind them are the weights.
+ * document lies at an angle of 0.02 to 0.40 pi (uniform) from its centre, so that 2 to 40% of its
+ * bits differ from the centre's. Bits are signs of the vector's numbers, which are the margins.
  * Documents 0 to rows - 1 are stored. */
 #pragma once
 
@@ -134,7 +134,7 @@ static inline struct signatures_view load_signatures(const char *folder, const c
     view.data = data;
     npy_signatures_close(&file);
     if (view.bits != WORLD_BITS) {
-        fprintf(stderr, "%s: %u bits in place of %d\n", path, view.bits, WORLD_BITS);
+        fprintf(stderr, "%s: %u bits instead of %d\n", path, view.bits, WORLD_BITS);
         exit(1);
     }
     return view;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Near-duplicates on a cluster of two workers: cognate.spark beside Spark ML's MinHashLSH and a job as text-dedup does it.
+"""Near-duplicates on a cluster of two workers: cognate.spark next to Spark ML's MinHashLSH and a job like text-dedup's.
 
 usage: bench/spark/spark_dedup.py [--documents N,N,...] [--seconds S] [--only NAME,NAME,...] [--file DOCUMENTS.jsonl]
 

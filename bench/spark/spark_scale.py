@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`cognate spark dedup`, `pairs` and `related` on two workers beside `cognate`: time, stages, and the same answer.
+"""`cognate spark dedup`, `pairs` and `related` on two workers next to `cognate`: time, stages, and whether results are
+equal.
 
 usage: bench/spark/spark_scale.py [--documents N,...] [--file FILE.jsonl] [--jobs dedup,pairs,related] [--kill SECONDS]
                                   [--memory SIZE]

@@ -58,7 +58,7 @@ def sign(stages, rows):
 
 
 def join(stages, signed, rows, method, knobs, workers):
-    """The report of a join of signatures, and what the plan says of it."""
+    """The report of a join of signatures, and its plan."""
     chosen = plan(rows, rows, method=method, knobs=knobs, executors=workers)
     partitions = 2 * workers if method == "window" else chosen.partitions  # windows: parts of a table
     find_candidates(stages, signed, 2 * rows, Settings(chosen.join, BITS, 0, {}, True), partitions=partitions,

@@ -28,7 +28,7 @@ ONE_TASK = ("order", "partners", "decision", "seams", "double-ids", "idle")
 
 
 def run_joins(stages, arguments, workers):
-    """Seconds by stage; prints what the plan says."""
+    """Seconds by stage; prints the plan."""
     seconds = {}
     signed = sign(stages, arguments.rows)
     for method, knobs in JOINS.items():
