@@ -313,12 +313,17 @@ static cog_status print_info(struct session *session, cog_index *index) {
         print_json(index, &info);
         return COG_OK;
     }
-    if (info.measure != COG_MEASURE_COSINE) {
+    if (info.measure != COG_MEASURE_COSINE && info.vectors) {
         print_set_info(index, &info);
         return COG_OK;
     }
-    printf("content\t%s\nrows\t%llu\nremoved\t%llu\nsegments\t%llu\nbits\t%u\n",
-           info.documents ? "documents" : "signatures", (unsigned long long)info.rows,
+    printf("content\t%s\n", info.documents ? "documents" : "signatures");
+    if (info.measure != COG_MEASURE_COSINE) {
+        fputs("measure\t", stdout);
+        print_choice(OPTION_MEASURE, (int)info.measure);
+        putchar('\n');
+    }
+    printf("rows\t%llu\nremoved\t%llu\nsegments\t%llu\nbits\t%u\n", (unsigned long long)info.rows,
            (unsigned long long)info.removed_rows, (unsigned long long)info.segments, info.bits);
     printf("method\t%s\n", cog_method_name(info.method));
     if (info.tables)
@@ -330,7 +335,9 @@ static cog_status print_info(struct session *session, cog_index *index) {
         printf("blocks\t%u, choose %u\n", info.blocks, info.chosen);
     if (info.slice_bits)
         printf("slice bits\t%u\n", info.slice_bits);
-    if (info.documents)
+    if (info.measure != COG_MEASURE_COSINE)
+        puts("vectors\tno");
+    else if (info.documents)
         printf("vectors\t%s\nvocabulary\t%llu\nsigned by earlier statistics\t%llu segments\n",
                info.vectors ? "yes" : "no", (unsigned long long)info.vocabulary_terms,
                (unsigned long long)info.outdated_segments);
@@ -375,7 +382,7 @@ static const enum option_id usual[] = {OPTION_INPUT_FORMAT, OPTION_BITS, OPTION_
 static const enum option_id build_usual[] = {OPTION_INPUT_FORMAT, OPTION_LANG, OPTION_COUNT};
 static const struct option_text build_texts[] = {
     {OPTION_MEASURE, "of words (default: cosine), or of sets as in dedup"},
-    {OPTION_NO_VECTORS, "keep no vectors: similarities are then estimates"},
+    {OPTION_NO_VECTORS, "keep no vectors and no sets: similarities are then estimates"},
     {OPTION_METHOD, "what the index holds for searching (default: auto)"},
     {OPTION_RADIUS, "psm, bphs: greatest radius of searches (default: 3)"},
     {OPTION_QUERY_MARGINS, "psm: margins of the signatures (float32 .npy; older name: --weights)"},

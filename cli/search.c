@@ -106,19 +106,23 @@ static cog_status open_folder(const struct search_arguments *taken, const char *
     return status;
 }
 
-/* Sets of terms have no weights and no signatures. */
+/* Sets of terms have no weights; signatures can stand for them. */
 static bool take_set_options(const struct arguments *arguments, cog_index_options *options) {
-    static const enum option_id of_vectors[] = {OPTION_NO_VECTORS, OPTION_COUNT};
-    return refuse_options(arguments, weight_options,
-                          "weights terms, which Jaccard and containment do not; use --measure "
-                          "cosine") &&
-           refuse_options(
-               arguments, signature_options,
-               "applies to signatures, which indexes by Jaccard or containment do not have; "
-               "give --measure cosine") &&
-           refuse_options(arguments, of_vectors, "goes with --measure cosine") &&
-           take_knobs(arguments, COG_KNOB_BUILD, &options->knobs) &&
-           take_term_options(arguments, &options->sign.terms);
+    cog_signature_options *signature = &options->sign.signature;
+    if (!refuse_options(arguments, weight_options,
+                        "weights terms, which Jaccard and containment do not; use --measure "
+                        "cosine") ||
+        !take_knobs(arguments, COG_KNOB_BUILD, &options->knobs) ||
+        !take_term_options(arguments, &options->sign.terms))
+        return false;
+    options->vectors = !has_option(arguments, OPTION_NO_VECTORS);
+    if (options->vectors)
+        return refuse_options(arguments, signature_options,
+                              "applies to signatures, which indexes of sets do not have; give "
+                              "--no-vectors for signatures alone, or --measure cosine");
+    signature->kind =
+        (cog_signature_kind)choice_option(arguments, OPTION_SIGNATURE, (int)signature->kind);
+    return take_signature_options(arguments, signature);
 }
 
 bool take_index_options(const struct arguments *arguments, cog_index_options *options) {

@@ -26,7 +26,9 @@ typedef struct cog_index_options {
                         recall. */
     cog_sign_options sign; /* documents: terms, weights, signature */
     /* JACCARD, CONTAINMENT: documents are kept as sets of terms, as in cog_dedup. Searches are
-     * exact and need no signatures; method, knobs and weights are ignored. */
+     * exact and need no signatures; method, knobs and weights are ignored. JACCARD with vectors
+     * false: minhash signatures of one-bit values take the place of the sets, and similarities are
+     * estimates. */
     cog_measure measure;
     uint64_t reserved[3];
 } cog_index_options;

@@ -20,7 +20,7 @@ class BuildOptions(SignOptions, ReadOptions, total=False):
     """Options of Index.build."""
     measure: Literal["cosine", "jaccard", "containment"]  #: jaccard, containment: of the sets that dedup compares
     radius: int  #: psm, bphs: the radius of searches
-    vectors: bool  #: False: similarities are estimates
+    vectors: bool  #: False: signatures alone (of jaccard: minhash), and similarities are estimates
     unmeasured: bool  #: True: the recall of searches is not measured at the build
     knobs: Mapping[str, int]
 
@@ -117,7 +117,7 @@ class Index:
             return "<cognate.Index: closed>"
         info = self.info
         if info["measure"] != "cosine":
-            return f"<cognate.Index: {info['rows']} documents, measure {info['measure']}>"
+            return f"<cognate.Index: {info['rows']} {info['holds']}, measure {info['measure']}>"
         return f"<cognate.Index: {info['rows']} {info['holds']}, {info['bits']} bits, method {info['method']}>"
 
     @property
@@ -140,8 +140,9 @@ class Index:
         Ids come from ``ids``, from a column of ids, or are positions. With a lexicon, documents are in its source
         language, and the index is in its target language and records the lexicon; documents whose column of languages
         names the target language are used as they are. With ``measure="jaccard"`` or ``"containment"``, documents are
-        kept as the sets of word 3-grams that ``dedup`` compares, and searches are exact. ``recall`` is the default
-        recall of searches of this object (0.95).
+        kept as the sets of word 3-grams that ``dedup`` compares, and searches are exact. With ``measure="jaccard",
+        vectors=False`` the index keeps minhash signatures instead, and similarities are estimates. ``recall`` is the
+        default recall of searches of this object (0.95).
 
         >>> import cognate
         >>> seen = cognate.Index.build(["a b c d e f g h i j k l m n o p q r s t"], measure="jaccard")

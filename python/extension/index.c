@@ -113,26 +113,34 @@ static cog_status build_work(struct job *job) {
     return status == COG_OK ? index_show(own->index, &job->error) : status;
 }
 
-/* Sets have neither weights nor signatures. */
-static bool refuse_signing(PyObject *dictionary) {
-    const struct field *const sets[] = {weight_fields, signature_fields};
-    for (size_t set = 0; set < 2; set++)
-        for (const struct field *field = sets[set]; field->name; field++)
-            if (options_have(dictionary, field->name)) {
-                PyErr_Format(PyExc_TypeError,
-                             "%s goes with the measure cosine; an index by jaccard or containment "
-                             "has sets, and neither weights nor signatures",
-                             field->name);
-                return false;
-            }
+static bool refuse_fields(PyObject *dictionary, const struct field *field, const char *why) {
+    for (; field->name; field++)
+        if (options_have(dictionary, field->name)) {
+            PyErr_Format(PyExc_TypeError, "%s %s", field->name, why);
+            return false;
+        }
     return true;
 }
 
+/* Sets have neither weights nor signatures; without vectors, minhash signatures stand for them. */
 static bool take_sets(PyObject *dictionary, cog_index_options *options) {
-    const struct field_set sets[] = {
-        {index_fields, options}, {term_fields, &options->sign.terms}, {NULL, NULL}};
-    if (!refuse_signing(dictionary) ||
+    cog_signature_options *signature = &options->sign.signature;
+    const struct field_set sets[] = {{index_fields, options},
+                                     {term_fields, &options->sign.terms},
+                                     {signature_fields, signature},
+                                     {NULL, NULL}};
+    int kind = options_choice(dictionary, "signature", kind_names, (int)signature->kind);
+    if (kind < 0 ||
+        !refuse_fields(dictionary, weight_fields,
+                       "goes with the measure cosine; an index by jaccard or containment has sets, "
+                       "and neither weights nor signatures") ||
         !options_take(dictionary, sets, &options->knobs, &options->method))
+        return false;
+    signature->kind = (cog_signature_kind)kind;
+    if (options->vectors &&
+        !refuse_fields(dictionary, signature_fields,
+                       "goes with the measure cosine, or with vectors=False; an index by jaccard "
+                       "or containment has sets, and neither weights nor signatures"))
         return false;
     options_complete_terms(dictionary, &options->sign.terms);
     return true;

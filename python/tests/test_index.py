@@ -53,6 +53,28 @@ def test_sets(texts, tmp_path, measure):
         cognate.Index.build(texts[:5], measure=measure, bits=64)
 
 
+def test_minhash(texts, tmp_path):
+    index = cognate.Index.build(texts[:600], measure="jaccard", vectors=False, bits=512, seed=3)
+    index.add(texts[600:700])
+    index.save(tmp_path / "index")
+    changed = [" ".join(text.split()[:-3]) for text in texts[:900]]
+    rows, queries = (cognate.sign(some, "minhash", 512, value_bits=1, seed=3) for some in (texts[:700], changed))
+    signed = cognate.Index.build(rows)
+    for own in index, cognate.Index.open(tmp_path / "index"):
+        assert own.info["measure"] == "jaccard" and own.info["holds"] == "documents without vectors"
+        found, expected = own.search(changed, k=5), signed.search(queries, k=5)
+        assert found["row"].tolist() == expected["row"].tolist()
+        assert found["distance"].tolist() == expected["distance"].tolist()
+        estimates = [max(0, 1 - 2 * distance / 512) for distance in found["distance"].tolist()]
+        assert found["similarity"].tolist() == pytest.approx(estimates)
+    with pytest.raises(ValueError, match="sets"):
+        cognate.dedup(changed, against=index)
+    with pytest.raises(ValueError, match="minhash"):
+        cognate.Index.build(texts[:5], measure="jaccard", vectors=False, signature="rp")
+    with pytest.raises(ValueError, match="containment"):
+        cognate.Index.build(texts[:5], measure="containment", vectors=False)
+
+
 @pytest.mark.parametrize("measure", ["cosine", "jaccard", "containment"])
 def test_pairs_against_an_index(texts, tmp_path, measure):
     index = cognate.Index.build(texts[:300], measure=measure)

@@ -15,10 +15,12 @@ cog_status dedup_index_check(const cog_dedup_options *options, cog_error *error)
     if (options->against)
         return error_about(error, COG_ERR_USAGE, "against",
                            "a reference collection and an index: give one of them");
-    if (!pairs_are_by_sets(&options->pairs) || index->measure != options->pairs.measure)
+    if (!index_is_of_sets(index) || !pairs_are_by_sets(&options->pairs) ||
+        index->measure != options->pairs.measure)
         return error_about(error, COG_ERR_USAGE, "against",
-                           "the index was built with another measure: build one with the measure "
-                           "jaccard or containment, and compare by the same, exactly");
+                           "the index was built with another measure, or holds signatures alone: "
+                           "build one of sets, with the measure jaccard or containment, and "
+                           "compare by the same, exactly");
     TRY(cog_index_expect(index, &options->pairs.sign, error));
     return index_prepare(index, error);
 }

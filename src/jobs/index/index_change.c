@@ -218,14 +218,14 @@ cog_status cog_index_add_with(cog_index *index, cog_documents *documents,
     struct corpus_options reading = {.terms = &index->terms,
                                      .want_frequencies = true,
                                      .as_sets = index_is_of_sets(index),
-                                     .takes_foreign = !index_is_of_sets(index)};
+                                     .takes_foreign = index->measure == COG_MEASURE_COSINE};
     bool has_new_lexicon = false;
     int lock = -1;
     struct job job;
     job_begin(&job, run, report);
     cog_status status = change_begin(index, options->wait_seconds, &lock, report, error);
     THEN(status, index_check_lexicon(index, documents->foreign, &has_new_lexicon, error));
-    THEN(status, index_check_memory(documents, index->measure, run, report, error));
+    THEN(status, index_check_memory(documents, index_is_of_sets(index), run, report, error));
     THEN(status, corpus_read(&addition.corpus, documents, &reading, run, report, error));
     /* A lexicon is recorded in the manifest, which a change of the log does not write. */
     bool is_small = index->folder && addition.corpus.rows <= LOG_BATCH_ROWS && !has_new_lexicon;

@@ -49,7 +49,8 @@ cog_status draft_add_tables(const cog_index *index, const float *margins,
     settings_get_text(settings, "index method", &name);
     cog_method number = method_named(name);
     if (number == COG_METHOD_AUTO)
-        number = method_for_index(draft->segment.rows, index->has_documents);
+        number = method_for_index(draft->segment.rows,
+                                  index->has_documents && !index_is_of_minhash(index));
     const struct search_method *method = method_of(number);
     cog_knobs knobs;
     uint64_t radius_bits = 0;
@@ -181,11 +182,13 @@ cog_status segment_draft_documents(const cog_index *index, const struct corpus *
                              &index->sign, index->statistics->counts, threads,
                              &draft->segment.signatures, sums, index_bits(index), error));
     draft->memory.signatures = (uint8_t *)draft->segment.signatures.data;
-    THEN(status, add_terms(index, corpus, threads, draft, error));
+    if (!index_is_of_minhash(index))
+        THEN(status, add_terms(index, corpus, threads, draft, error));
     THEN(status, draft_copy_ids(corpus, draft, error));
     THEN(status, draft_add_tables(index, sums, earlier, threads, draft, error));
-    THEN(status, draft_measure_recall(index, index->has_vectors ? NULL : corpus, sums, threads,
-                                      draft, error));
+    const bool has_margins = !index->has_vectors && !index_is_of_minhash(index);
+    THEN(status,
+         draft_measure_recall(index, has_margins ? corpus : NULL, sums, threads, draft, error));
     free(sums);
     return status;
 }

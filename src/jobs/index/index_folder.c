@@ -281,7 +281,8 @@ static cog_status check_parts(const cog_index *index, cog_error *error) {
         bool of_sets = index_is_of_sets(index);
         bool fits = segment->id_offsets && segment->signatures.bits == index_bits(index) &&
                     of_sets == (segment->sets.rows != NULL) &&
-                    (!index->has_documents || of_sets || segment->terms.hashes) &&
+                    (!index->has_documents || of_sets || index_is_of_minhash(index) ||
+                     segment->terms.hashes) &&
                     (!index->has_vectors || of_sets || segment->vectors.offsets);
         if (!fits)
             return error_set(

@@ -37,6 +37,26 @@ void cog_index_options_init_for(cog_index_options *options, cog_measure measure)
     options->sign = pairs.sign;
 }
 
+/* A bit of two minhash values of one bit is equal if the values are, else by chance every other
+ * time. */
+double index_estimate(const cog_index *index, uint32_t distance) {
+    unsigned bits = index_bits(index);
+    if (!index_is_of_minhash(index))
+        return hamming_cosine(distance, bits);
+    double estimate = 1 - 2 * (double)distance / bits;
+    return estimate > 0 ? estimate : 0;
+}
+
+uint32_t index_radius_of(const cog_index *index, double threshold) {
+    unsigned bits = index_bits(index);
+    if (!index_is_of_minhash(index))
+        return cog_radius_of_cosine(threshold, bits);
+    uint32_t radius = 0;
+    while (radius < bits && index_estimate(index, radius + 1) >= threshold)
+        radius++;
+    return radius;
+}
+
 unsigned index_bits(const cog_index *index) {
     uint64_t bits = 0;
     settings_get_u64(&index->parts.manifest.settings, "bits", &bits);
@@ -80,28 +100,52 @@ void cog_index_close(cog_index *index) {
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
+static bool is_of_sets(const cog_index_options *options) {
+    return options->measure != COG_MEASURE_COSINE && options->vectors;
+}
+
 /* Sets are compared exactly, with the data that every index of sets has. */
-static cog_status check_set_options(const cog_index_options *options, bool documents,
-                                    cog_error *error) {
-    if (!documents)
-        return error_about(error, COG_ERR_USAGE, "measure",
-                           "signatures are compared by their distance: a measure of sets needs "
-                           "documents");
+static cog_status check_set_options(const cog_index_options *options, cog_error *error) {
     if (options->method != COG_METHOD_AUTO || options->knobs.given)
         return error_about(error, COG_ERR_USAGE, "method",
                            "an index by jaccard or containment is exact and has no signatures: "
                            "leave the method out");
-    if (!options->vectors)
+    return COG_OK;
+}
+
+/* Signatures that stand for sets. */
+static cog_status check_minhash_options(const cog_index_options *options, cog_error *error) {
+    const cog_signature_options *signature = &options->sign.signature;
+    if (options->measure != COG_MEASURE_JACCARD)
         return error_about(error, COG_ERR_USAGE, "vectors",
-                           "an index by jaccard or containment consists of the sets of its "
-                           "documents: it cannot do without them");
+                           "signatures do not tell a containment: an index by containment "
+                           "consists of the sets of its documents");
+    if (signature->kind != COG_SIGNATURE_MINHASH)
+        return error_about(error, COG_ERR_USAGE, "kind",
+                           "only minhash signatures tell a Jaccard similarity: use these, or keep "
+                           "the sets");
+    if (signature->value_bits != 1)
+        return error_about(error, COG_ERR_USAGE, "value_bits",
+                           "distances tell a Jaccard similarity if each minhash value has one bit, "
+                           "not %u: use 1, and as many bits as values",
+                           signature->value_bits);
+    const struct search_method *method = method_of(options->method);
+    if (method && method->needs & NEEDS_ROW_MARGINS)
+        return error_about(error, COG_ERR_USAGE, "method",
+                           "the method %s needs margins, and minhash signatures have none: use "
+                           "another, or auto",
+                           method->name);
     return COG_OK;
 }
 
 static cog_status check_options(cog_index_options *options, bool documents, cog_error *error) {
     TRY(check_enum(options->measure, COG_MEASURE_CONTAINMENT + 1, "measure", error));
-    if (options->measure != COG_MEASURE_COSINE)
-        return check_set_options(options, documents, error);
+    if (options->measure != COG_MEASURE_COSINE && !documents)
+        return error_about(error, COG_ERR_USAGE, "measure",
+                           "signatures are compared by their distance: a measure of sets needs "
+                           "documents");
+    if (is_of_sets(options))
+        return check_set_options(options, error);
     TRY(method_take_knobs(&options->method, &options->knobs, COG_KNOB_BUILD, error));
     const struct search_method *method = method_of(options->method);
     if (method && !method->search)
@@ -112,9 +156,12 @@ static cog_status check_options(cog_index_options *options, bool documents, cog_
                          "an index needs nothing for the method %s but its vectors: choose a "
                          "method of signatures, or auto",
                          method->name);
+    if (options->measure != COG_MEASURE_COSINE)
+        return check_minhash_options(options, error);
     if (documents && options->sign.signature.kind == COG_SIGNATURE_MINHASH)
-        return error_set(error, COG_ERR_USAGE,
-                         "minhash signatures do not tell a cosine: use rp, simhash or topsig");
+        return error_about(error, COG_ERR_USAGE, "kind",
+                           "minhash signatures do not tell a cosine: use rp, simhash or topsig, or "
+                           "the measure jaccard without vectors");
     return COG_OK;
 }
 
@@ -179,9 +226,7 @@ static cog_status record_documents(const cog_index_options *options, struct sett
 
 static const char *const measure_names[] = {"cosine", "jaccard", "containment"};
 
-static cog_status interpret_set_settings(cog_index *index, const char *measure, cog_error *error) {
-    const struct settings *settings = &index->parts.manifest.settings;
-    cog_index_options usual;
+static cog_status read_measure(cog_index *index, const char *measure, cog_error *error) {
     index->measure = strcmp(measure, measure_names[COG_MEASURE_JACCARD]) == 0
                          ? COG_MEASURE_JACCARD
                          : COG_MEASURE_CONTAINMENT;
@@ -190,6 +235,13 @@ static cog_status interpret_set_settings(cog_index *index, const char *measure, 
                          "an index by the measure '%s', which this version of Cognate does not "
                          "know: use a later one",
                          measure);
+    return COG_OK;
+}
+
+static cog_status interpret_set_settings(cog_index *index, const char *measure, cog_error *error) {
+    const struct settings *settings = &index->parts.manifest.settings;
+    cog_index_options usual;
+    TRY(read_measure(index, measure, error));
     index->has_documents = index->has_vectors = true;
     cog_index_options_init_for(&usual, index->measure);
     index->sign = usual.sign;
@@ -200,10 +252,13 @@ static cog_status interpret_set_settings(cog_index *index, const char *measure, 
 cog_status index_interpret_settings(cog_index *index, cog_error *error) {
     const struct settings *settings = &index->parts.manifest.settings;
     const char *kind = "";
+    const char *measure = NULL;
     uint64_t vectors = 0;
-    if (settings_get_text(settings, "measure", &kind))
-        return interpret_set_settings(index, kind, error);
-    settings_get_text(settings, "signature", &kind);
+    const bool is_signed = settings_get_text(settings, "signature", &kind);
+    if (settings_get_text(settings, "measure", &measure) && !is_signed)
+        return interpret_set_settings(index, measure, error);
+    if (measure)
+        TRY(read_measure(index, measure, error));
     index->has_documents = strcmp(kind, "given") != 0;
     if (!index->has_documents)
         return COG_OK;
@@ -287,8 +342,9 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus, cog_inde
     struct settings *settings = &index->parts.manifest.settings;
     unsigned threads = threads_resolve(run ? run->threads : 0);
     progress_show("indexing");
-    if (options->measure != COG_MEASURE_COSINE) {
+    if (options->measure != COG_MEASURE_COSINE)
         TRY(settings_set_text(settings, "measure", measure_names[options->measure], error));
+    if (is_of_sets(options)) {
         TRY(options_record_terms(&options->sign.terms, settings, error));
         TRY(index_interpret_settings(index, error));
         return segment_draft_sets(index, corpus, threads, draft, error);
@@ -300,7 +356,7 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus, cog_inde
     THEN(status, index_record_lexicon(settings, foreign, error));
     THEN(status, index_interpret_settings(index, error));
     THEN(status, index_start_statistics(index, error));
-    if (status == COG_OK) {
+    if (status == COG_OK && !index_is_of_minhash(index)) {
         statistics_free(index->statistics->counts);
         index->statistics->counts = NULL;
         const struct corpus *corpora = corpus;
@@ -310,11 +366,11 @@ static cog_status index_corpus(cog_index *index, struct corpus *corpus, cog_inde
     return status;
 }
 
-cog_status index_check_memory(const cog_documents *documents, cog_measure measure,
+cog_status index_check_memory(const cog_documents *documents, bool as_sets,
                               const cog_run_options *run, cog_report *report, cog_error *error) {
     /* Bytes per byte of text, measured and rounded up. */
     enum { SIGNATURES_AND_LISTS = 1, SETS_AND_LISTS = 5 };
-    const int others = measure == COG_MEASURE_COSINE ? SIGNATURES_AND_LISTS : SETS_AND_LISTS;
+    const int others = as_sets ? SETS_AND_LISTS : SIGNATURES_AND_LISTS;
     double text_bytes = (double)ingest_text_bytes(documents);
     if (documents->foreign)
         text_bytes *= INGEST_PROJECTED_SHARE;
@@ -336,16 +392,16 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *as
     struct term_options terms;
     cog_index *index;
     TRY(check_options(options, true, error));
-    TRY(options->measure == COG_MEASURE_COSINE
-            ? options_terms(&options->sign.terms, &terms, error)
-            : options_set_terms(&options->sign.terms, options->measure, &terms, error));
+    TRY(is_of_sets(options)
+            ? options_set_terms(&options->sign.terms, options->measure, &terms, error)
+            : options_terms(&options->sign.terms, &terms, error));
     TRY(foreign_check_signature(documents->foreign, options->sign.signature.kind, error));
-    TRY(index_check_memory(documents, options->measure, run, report, error));
+    TRY(index_check_memory(documents, is_of_sets(options), run, report, error));
     TRY(index_create(&index, error));
     index->is_unmeasured = options->unmeasured;
     struct corpus_options reading = {.terms = &terms,
                                      .want_frequencies = true,
-                                     .as_sets = options->measure != COG_MEASURE_COSINE,
+                                     .as_sets = is_of_sets(options),
                                      .takes_foreign = options->measure == COG_MEASURE_COSINE};
     struct job job;
     job_begin(&job, run, report);

@@ -43,7 +43,8 @@ struct cog_index {
     bool
         is_multilingual; /* documents were projected by lexicons: frequencies are expected values */
     /* With Jaccard and containment, documents are sets (index/segment_sets.h): their bags are those
-     * of collection/sets/set_bag.h, and there are no signatures or statistics. */
+     * of collection/sets/set_bag.h, and there are no signatures or statistics. Without vectors,
+     * minhash signatures take the place of the sets. */
     cog_measure measure;
     cog_sign_options sign; /* its language is borrowed from the manifest's settings */
     struct term_options terms;
@@ -65,8 +66,17 @@ struct cog_index {
         puts_tables_off; /* do not make tables for new small segments if other segments have some */
 };
 static inline bool index_is_of_sets(const cog_index *index) {
-    return index->measure != COG_MEASURE_COSINE;
+    return index->measure != COG_MEASURE_COSINE && index->has_vectors;
 }
+/* Minhash signatures alone: distances estimate Jaccard, and there are neither terms nor statistics
+ * nor margins. */
+static inline bool index_is_of_minhash(const cog_index *index) {
+    return index->measure != COG_MEASURE_COSINE && !index->has_vectors;
+}
+/* The similarity that a distance of signatures estimates. */
+double index_estimate(const cog_index *index, uint32_t distance);
+/* The greatest distance whose estimate reaches the threshold. */
+uint32_t index_radius_of(const cog_index *index, double threshold);
 /* An empty handle. */
 cog_status index_create(cog_index **index, cog_error *error);
 
@@ -141,7 +151,7 @@ cog_status index_append_sets(const cog_index *index, struct document_sets *sets,
 uint64_t index_set_bytes(const cog_index *index);
 
 /* Reports the memory for indexing documents; COG_ERR_MEMORY if the budget is smaller. */
-cog_status index_check_memory(const cog_documents *documents, cog_measure measure,
+cog_status index_check_memory(const cog_documents *documents, bool as_sets,
                               const cog_run_options *run, cog_report *report, cog_error *error);
 /* Appends a draft as a segment in memory. */
 cog_status index_take_draft(cog_index *index, struct segment_draft *draft, bool is_pending,

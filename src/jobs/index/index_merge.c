@@ -170,7 +170,7 @@ static cog_status make_room(struct merge *merge, const char *beside, cog_error *
         arrays[count++] = (struct array)ARRAY(merge->set_rows, own->rows, rows);
         arrays[count++] =
             (struct array)ARRAY(merge->sets, own->bytes, merge->set_bytes + MEMBER_SET_SLACK);
-    } else if (merge->index->has_documents)
+    } else if (merge->index->has_documents && !index_is_of_minhash(merge->index))
         arrays[count++] = (struct array)ARRAY(merge->lengths, memory->lengths, rows + 1);
     if (merge->index->has_vectors) {
         struct sparse_matrix *own = &memory->vectors;
@@ -442,7 +442,7 @@ static cog_status merge_terms(const struct merge *merge, cog_error *error) {
 static cog_status merge_signatures(struct merge *merge, cog_error *error) {
     const cog_index *index = merge->index;
     cog_status status = visit_rows(merge, merge_row, error);
-    if (status == COG_OK && index->has_documents)
+    if (status == COG_OK && index->has_documents && !index_is_of_minhash(index))
         status = merge_terms(merge, error);
     THEN(status, index_ids(merge, error));
     THEN(status, draft_add_tables(index, NULL, &index->parts.segments[0], merge->threads,

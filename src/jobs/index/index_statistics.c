@@ -128,6 +128,8 @@ static cog_status count_part(struct statistics *counts, enum counting way, const
                              size_t part, cog_error *error) {
     const struct manifest_entry *entry = &index->parts.manifest.entries[part];
     const struct segment *segment = &index->parts.segments[part];
+    if (index_is_of_minhash(index))
+        return COG_OK;
     if (way == COUNT_IN)
         TRY(count_terms(counts, COUNT_IN, segment, error));
     TRY(count_rows(counts, way == COUNT_IN ? COUNT_OUT : COUNT_IN, index, part, entry->removed,
@@ -170,7 +172,7 @@ static cog_status counted(cog_index *index, size_t changes, struct statistics **
 cog_status index_count_rows(cog_index *index, const uint64_t *rows, size_t count, bool in,
                             cog_error *error) {
     struct statistics *counts;
-    if (index_is_of_sets(index))
+    if (index->measure != COG_MEASURE_COSINE)
         return COG_OK;
     cog_status status = counted(index, count, &counts, error);
     for (size_t i = 0; i < count && status == COG_OK; i++) {
@@ -186,7 +188,7 @@ cog_status index_count_corpus(cog_index *index, const struct corpus *corpus, boo
                               cog_error *error) {
     struct statistics *counts;
     enum counting way = in ? COUNT_IN : COUNT_OUT;
-    if (index_is_of_sets(index))
+    if (index->measure != COG_MEASURE_COSINE)
         return COG_OK;
     TRY(counted(index, corpus->rows, &counts, error));
     for (size_t row = 0; row < corpus->rows; row++) {
@@ -219,7 +221,7 @@ static cog_status count_newly_removed(struct statistics *counts, const cog_index
     const struct manifest_entry *entry = &now->parts.manifest.entries[part];
     uint32_t *rows;
     size_t count = 0;
-    if (entry->removed_count == before->removed_count)
+    if (index_is_of_minhash(now) || entry->removed_count == before->removed_count)
         return COG_OK;
     TAKE(rows, entry->removed_count, "removed rows", error);
     for (size_t i = 0; i < entry->removed_count; i++)

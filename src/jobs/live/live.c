@@ -10,6 +10,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/strings.h"
+#include "collection/row_signer.h"
 #include "collection/sets/set_bag.h"
 #include "collection/statistics_job.h"
 #include "input/documents/json_parser.h"
@@ -71,10 +72,22 @@ static cog_status make_sets(const struct bag_view *bag, struct live_vector *vect
     return status;
 }
 
+static cog_status make_signature(const cog_index *index, const struct bag_view *bag,
+                                 struct live_vector *vector, cog_error *error) {
+    const struct signable_rows rows = {.bags = bag, .count = 1};
+    struct signatures_view view = {0};
+    cog_status status = corpus_sign(&rows, &index->sign, NULL, 1, &view, NULL, 0, error);
+    vector->hashes = (uint64_t *)view.data;
+    vector->count = view.stride_bytes / sizeof *vector->hashes;
+    return status;
+}
+
 cog_status live_vector_make(const cog_index *index, const struct bag_view *bag,
                             struct live_vector *vector, cog_error *error) {
     if (index_is_of_sets(index))
         return make_sets(bag, vector, error);
+    if (index_is_of_minhash(index))
+        return make_signature(index, bag, vector, error);
     struct term_entry *entries = NULL;
     float *weights = NULL;
     cog_status status = TAKEN(entries, bag->count + 1, "a document's terms", error);
@@ -106,6 +119,10 @@ static double cosine(const struct live_vector *a, const struct live_vector *b) {
 double live_vector_similarity(const cog_index *index, const struct live_vector *a,
                               const struct live_vector *b, double threshold) {
     const struct set_measure measure = {index->measure == COG_MEASURE_CONTAINMENT, threshold};
+    if (index_is_of_minhash(index))
+        return index_estimate(index,
+                              hamming_distance((const uint8_t *)a->hashes,
+                                               (const uint8_t *)b->hashes, index_bits(index)));
     return index_is_of_sets(index) ? document_set_similarity(&measure, &a->set, &b->set)
                                    : cosine(a, b);
 }

@@ -14,7 +14,7 @@
 #include "jobs/index/index_pending.h"
 
 /* A document as the hashes of its terms, ascending, with unit-length weights; or as its sets, whose
- * members are in `hashes`. */
+ * members are in `hashes`; or as its minhash signature, whose words are in `hashes`. */
 struct live_vector {
     uint64_t *hashes;
     float *values;

@@ -119,11 +119,11 @@ cog_status cog_live_add_documents(cog_live *live, cog_documents *documents,
     struct corpus_options reading = {.terms = &shown->terms,
                                      .want_frequencies = true,
                                      .as_sets = index_is_of_sets(shown),
-                                     .takes_foreign = !index_is_of_sets(shown)};
+                                     .takes_foreign = shown->measure == COG_MEASURE_COSINE};
     struct job job;
     job_begin(&job, run, report);
     cog_status status = index_expect_lexicon(shown, documents->foreign, error);
-    THEN(status, index_check_memory(documents, shown->measure, run, report, error));
+    THEN(status, index_check_memory(documents, index_is_of_sets(shown), run, report, error));
     THEN(status, corpus_read(&corpus, documents, &reading, run, report, error));
     THEN(status, add_rows(&batch, error));
     job_end(&job);

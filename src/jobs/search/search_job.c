@@ -182,7 +182,7 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
     struct corpus_options reading = {.terms = &index->terms,
                                      .want_frequencies = true,
                                      .as_sets = index_is_of_sets(index),
-                                     .takes_foreign = !index_is_of_sets(index)};
+                                     .takes_foreign = index->measure == COG_MEASURE_COSINE};
     TRY(index_check_lexicon(index, queries->foreign, NULL, error));
     task.counted_from = queries->foreign ? COG_THRESHOLD_ACROSS : 0;
     query_languages_watch(&languages, index, queries->foreign, &reading);

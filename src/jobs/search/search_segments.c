@@ -1,6 +1,5 @@
 #include "jobs/search/search_segments.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,8 +177,7 @@ cog_status search_segments(const cog_index *index, const struct search_method *m
         hit_lists_free(&parts[part]);
     free(parts);
     for (size_t i = 0; status == COG_OK && !of_vectors && i < lists->offsets[queries->queries]; i++)
-        lists->items[i].similarity =
-            (float)cos(M_PI * lists->items[i].distance / index_bits(index));
+        lists->items[i].similarity = (float)index_estimate(index, lists->items[i].distance);
     return status;
 }
 

@@ -171,6 +171,8 @@ bool search_task_wants_margins(const cog_index *index, const cog_search_options 
     unsigned needs = 0;
     for (unsigned i = 0; index->parts.manifest.count && i < first->table_count; i++)
         needs |= first->tables[i].method->needs;
+    if (index_is_of_minhash(index))
+        return false;
     bool is_graded = index->has_vectors && options->verify && options->k && !asks_within(options);
     return options->recall < 1 &&
            (needs & NEEDS_QUERY_MARGINS ||
@@ -229,7 +231,7 @@ struct method_search search_task_ask(const struct search_task *task) {
                 is_verified(task)
                     ? radius_for_recall(bits, bit_flip_probability_cosine(options->threshold),
                                         options->recall)
-                    : cog_radius_of_cosine(options->threshold, bits);
+                    : index_radius_of(task->index, options->threshold);
         asked.radius_bits = asked.radius_bits < bits ? asked.radius_bits : bits;
         return asked;
     }

@@ -181,7 +181,7 @@ static cog_status read_text(cog_searcher *searcher, struct bytes_view text,
                             struct bytes_view language, struct bag_view *bag, cog_error *error) {
     static const struct bytes_view no_id;
     searcher->is_projected = false;
-    if (searcher->foreign && index_is_of_sets(searcher->index))
+    if (searcher->foreign && searcher->index->measure != COG_MEASURE_COSINE)
         return error_about(error, COG_ERR_USAGE, "lexicon",
                            "an index by jaccard or containment compares texts of one language: "
                            "leave the lexicon out");

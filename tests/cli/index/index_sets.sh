@@ -33,7 +33,7 @@ for options in "--radius 3" "--method flat" --no-verify --first "--bits 64" "--n
     "$COGNATE" search jaccard d.jsonl $options 2>&1
     echo "exit $?"
 done
-for options in "--method slices" "--bits 64" --no-vectors "--weighting tf"; do
+for options in "--method slices" "--bits 64" "--weighting tf"; do
     "$COGNATE" index build no d.jsonl --measure jaccard $options 2>&1
     echo "exit $?"
 done

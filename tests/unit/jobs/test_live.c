@@ -21,11 +21,12 @@ static void make_text(unsigned number, char *text) {
                                i % 4 ? number * 31 + i * i : i + number % 7);
 }
 
-static cog_status build_index(cog_index **index, cog_error *error) {
+static cog_status build_index(bool of_minhash, cog_index **index, cog_error *error) {
     cog_document document = {"first", 5, "the first document of all", 25, "en", 2};
     cog_documents *documents = NULL;
     cog_index_options options;
-    cog_index_options_init(&options);
+    cog_index_options_init_for(&options, of_minhash ? COG_MEASURE_JACCARD : COG_MEASURE_COSINE);
+    options.vectors = !of_minhash;
     options.method = COG_METHOD_FLAT;
     options.sign.signature.bits = 128;
     cog_status status = cog_documents_from_memory(&document, 1, &documents, error);
@@ -35,13 +36,17 @@ static cog_status build_index(cog_index **index, cog_error *error) {
     return status;
 }
 
-static cog_status make_index(const char *folder, cog_error *error) {
+static cog_status make_index_of(bool of_minhash, const char *folder, cog_error *error) {
     cog_index *index = NULL;
-    cog_status status = build_index(&index, error);
+    cog_status status = build_index(of_minhash, &index, error);
     if (status == COG_OK)
         status = cog_index_save(index, folder, error);
     cog_index_close(index);
     return status;
+}
+
+static cog_status make_index(const char *folder, cog_error *error) {
+    return make_index_of(false, folder, error);
 }
 
 struct writer {
@@ -189,19 +194,22 @@ static void *write_same(void *context) {
     return NULL;
 }
 
-/* Of texts that all threads have, each is added once, in a folder by two handles and in memory. */
+/* Of texts that all threads have, each is added once, in a folder by two handles and in memory, by
+ * cosine and by minhash signatures. */
 TEST(live_adds_only_what_is_new) {
-    for (int in_folder = 0; in_folder < 2; in_folder++) {
-        const char *folder = test_path("same-texts");
+    for (int kind = 0; kind < 4; kind++) {
+        const bool in_folder = kind % 2, of_minhash = kind / 2;
+        const char *folder = test_path(of_minhash ? "same-signed" : "same-texts");
         cog_live *lives[2] = {NULL, NULL};
         pthread_t threads[WRITERS];
         struct writer writers[WRITERS] = {{0}};
         unsigned added = 0, handles = in_folder ? 2 : 1;
-        CHECK_OK(make_index(folder, error));
+        if (in_folder)
+            CHECK_OK(make_index_of(of_minhash, folder, error));
         for (unsigned i = 0; i < handles; i++) {
             cog_index *index = NULL;
             CHECK_OK(in_folder ? cog_index_open(folder, &index, error)
-                               : build_index(&index, error));
+                               : build_index(of_minhash, &index, error));
             CHECK_OK(cog_live_create(index, &lives[i], error));
         }
         for (unsigned i = 0; i < WRITERS; i++) {
@@ -267,7 +275,7 @@ TEST(live_in_memory_leaves_few_documents_unprepared) {
         int size = snprintf(ids[i], sizeof ids[i], "w%u", i);
         items[i] = (cog_document){ids[i], (size_t)size, ids[i], (size_t)size, "en", 2};
     }
-    CHECK_OK(build_index(&index, error));
+    CHECK_OK(build_index(false, &index, error));
     CHECK_OK(cog_live_create(index, &live, error));
     CHECK_OK(cog_documents_from_memory(items, DOCUMENTS, &documents, error));
     CHECK_OK(cog_live_add_documents(live, documents, NULL, NULL, NULL, NULL, NULL, error));

@@ -28,6 +28,14 @@ struct world {
     cog_index_options options;
 };
 
+static bool is_of_sets(const struct world *world) {
+    return world->options.measure != COG_MEASURE_COSINE && world->options.vectors;
+}
+
+static bool is_of_minhash(const struct world *world) {
+    return world->options.measure != COG_MEASURE_COSINE && !world->options.vectors;
+}
+
 /* Words come from a vocabulary that moves on, so that later documents bring new ones. */
 static void make_text(struct world *world, size_t number, char *text) {
     size_t words = 5 + (size_t)random_below(&world->random, 25), at = 0;
@@ -63,7 +71,7 @@ static cog_status add_some(struct world *world, cog_error *error) {
             memcpy(world->texts[number], world->texts[number / 2], TEXT_BYTES);
             memcpy(world->texts[number], "x", 1);
         }
-        if (world->options.measure != COG_MEASURE_COSINE && number % 11 == 5)
+        if (is_of_sets(world) && number % 11 == 5)
             snprintf(world->texts[number], TEXT_BYTES, "%.*s", (int)(number / 11 % 4), "?!?!");
         numbers[i] = world->live[world->live_count++] = number;
     }
@@ -139,18 +147,15 @@ static cog_status search(const cog_index *index, cog_method method, cog_document
 
 static char query_texts[QUERIES][TEXT_BYTES];
 
-static bool is_of_sets(const struct world *world) {
-    return world->options.measure != COG_MEASURE_COSINE;
-}
-
-/* New texts; of sets, also a document of the index, changed or not, and one without terms. */
+/* New texts; by Jaccard and containment also a document of the index, changed or not; of sets one
+ * without terms. */
 static void make_queries(struct world *world, cog_document asked[QUERIES]) {
     for (size_t i = 0; i < QUERIES; i++) {
         char *text = query_texts[i];
         make_text(world, world->made + 7 * i, text);
-        if (is_of_sets(world) && world->live_count && i > 1)
+        if (world->options.measure != COG_MEASURE_COSINE && world->live_count && i > 1)
             memcpy(text, world->texts[world->live[i * 7 % world->live_count]], TEXT_BYTES);
-        if (is_of_sets(world) && i == 3 && strlen(text) > 40)
+        if (world->options.measure != COG_MEASURE_COSINE && i == 3 && strlen(text) > 40)
             memcpy(text + 20, "yyy", 3);
         if (is_of_sets(world) && i == 4)
             strcpy(text, "?!");
@@ -271,6 +276,56 @@ static bool sets_are_right(struct world *world, cog_documents *queries, cog_erro
     return right;
 }
 
+/* ---- Minhash by brute force ------------------------------------------------------------------ */
+
+static void sign_plain(struct analyzer *analyzer, struct signer *signer, const char *text,
+                       uint8_t *signature) {
+    static struct term_list list;
+    struct signer_workspace *workspace = NULL;
+    analyzer_run(analyzer, view_of(text, strlen(text)), view_of("en", 2), &list, NULL);
+    signer_workspace_create(signer, &workspace, NULL);
+    signer_sign(signer, workspace, &(struct weighted_terms){list.hashes, NULL, list.count},
+                signature, NULL);
+    signer_workspace_free(workspace);
+}
+
+/* All thresholds against the estimates of all signatures. */
+static bool minhash_is_right(struct world *world, cog_documents *queries, cog_error *error) {
+    enum { SIGNATURE_BYTES = SIGNATURE_MAX_BITS / 8 };
+    static const double thresholds[] = {0.05, 0.3, 0.5, 0.8, 1};
+    static uint8_t asked[SIGNATURE_BYTES], signatures[MOST_DOCUMENTS][SIGNATURE_BYTES];
+    static double similarities[QUERIES][MOST_DOCUMENTS];
+    struct signature_options options;
+    struct signer *signer = NULL;
+    struct analyzer *analyzer = NULL;
+    bool right = analyzer_create(&world->index->terms, &analyzer, error) == COG_OK &&
+                 options_signature(&world->options.sign.signature, &options, error) == COG_OK &&
+                 signer_create(&options, &signer, error) == COG_OK;
+    for (size_t i = 0; i < world->live_count && right; i++)
+        sign_plain(analyzer, signer, world->texts[world->live[i]], signatures[i]);
+    for (size_t q = 0; q < QUERIES && right; q++) {
+        sign_plain(analyzer, signer, query_texts[q], asked);
+        for (size_t i = 0; i < world->live_count; i++)
+            similarities[q][i] = signature_estimate(&options, asked, signatures[i]);
+    }
+    for (size_t t = 0; t < 5 && right; t++) {
+        cog_search_options search_options;
+        cog_hits *hits = NULL;
+        cog_search_options_init(&search_options);
+        search_options.threshold = thresholds[t];
+        search_options.k = t % 2 ? 3 : 0;
+        right = cog_index_search(world->index, queries, &search_options, NULL, &hits, NULL,
+                                 error) == COG_OK &&
+                cog_hits_are_estimates(hits);
+        for (uint32_t q = 0; q < QUERIES && right; q++)
+            right = hits_are(world, hits, q, similarities[q], thresholds[t], search_options.k);
+        cog_hits_free(hits);
+    }
+    analyzer_free(analyzer);
+    signer_free(signer);
+    return right;
+}
+
 /* The index against one that is built of what is in it; `compacted`: to the last bit. */
 static bool answers_are_right(struct world *world, bool compacted, cog_error *error) {
     static cog_document items[MOST_DOCUMENTS], asked[QUERIES];
@@ -282,15 +337,18 @@ static bool answers_are_right(struct world *world, bool compacted, cog_error *er
         cog_documents_from_memory(asked, QUERIES, &queries, error) == COG_OK &&
         cog_index_build(documents, &world->options, NULL, &built, NULL, error) == COG_OK;
     const cog_method methods[] = {COG_METHOD_EXACT, COG_METHOD_FLAT, world->options.method};
-    for (size_t m = is_of_sets(world) ? 2 : 0; m < 3 && right; m++) {
+    const size_t first = is_of_sets(world) ? 2 : is_of_minhash(world) ? 1 : 0;
+    for (size_t m = first; m < 3 && right; m++) {
         cog_hits *grown_hits = NULL, *built_hits = NULL;
-        right = search(world->index, methods[m], queries, &grown_hits, error) == COG_OK &&
-                search(built, methods[m], queries, &built_hits, error) == COG_OK &&
-                hits_agree(grown_hits, built_hits, compacted ? 0 : TOLERANCE);
+        right =
+            search(world->index, methods[m], queries, &grown_hits, error) == COG_OK &&
+            search(built, methods[m], queries, &built_hits, error) == COG_OK &&
+            hits_agree(grown_hits, built_hits, compacted || is_of_minhash(world) ? 0 : TOLERANCE);
         cog_hits_free(grown_hits);
         cog_hits_free(built_hits);
     }
-    right = right && (!is_of_sets(world) || sets_are_right(world, queries, error));
+    right = right && (!is_of_sets(world) || sets_are_right(world, queries, error)) &&
+            (!is_of_minhash(world) || minhash_is_right(world, queries, error));
     right = right && cog_index_check(world->index, error) == COG_OK;
     cog_index_info grown_info, built_info;
     cog_index_describe(world->index, &grown_info);
@@ -325,7 +383,7 @@ static cog_status step(struct world *world, bool *compacted, cog_error *error) {
     return dice < 5 ? add_some(world, error) : remove_one(world, error);
 }
 
-static struct world *begin_for(cog_measure measure, uint64_t seed, cog_method method,
+static struct world *begin_for(cog_measure measure, bool vectors, uint64_t seed, cog_method method,
                                bool in_folder, cog_error *error) {
     struct world *world = calloc(1, sizeof *world);
     cog_documents *none = NULL;
@@ -333,6 +391,7 @@ static struct world *begin_for(cog_measure measure, uint64_t seed, cog_method me
     world->random = random_seeded(seed);
     cog_index_options_init_for(&world->options, measure);
     world->options.method = method;
+    world->options.vectors = vectors;
     cog_status status = cog_documents_from_memory(&nothing, 0, &none, error);
     if (status == COG_OK)
         status = cog_index_build(none, &world->options, NULL, &world->index, NULL, error);
@@ -352,20 +411,23 @@ static struct world *begin_for(cog_measure measure, uint64_t seed, cog_method me
 }
 
 static struct world *begin(uint64_t seed, cog_method method, bool in_folder, cog_error *error) {
-    return begin_for(COG_MEASURE_COSINE, seed, method, in_folder, error);
+    return begin_for(COG_MEASURE_COSINE, true, seed, method, in_folder, error);
 }
 
-/* By cosine against a fresh build, by Jaccard and containment against the sets of the texts too. */
+/* By cosine against a fresh build, by Jaccard and containment against the sets of the texts too,
+ * and minhash signatures alone against the estimates of all. */
 TEST(live_index_answers_as_a_fresh_build_after_any_changes) {
     cog_error fault = {0};
-    for (uint64_t seed = 0; seed < 14; seed++) {
-        cog_measure measure = seed < 6    ? COG_MEASURE_COSINE
-                              : seed < 10 ? COG_MEASURE_JACCARD
-                                          : COG_MEASURE_CONTAINMENT;
-        cog_method method = measure != COG_MEASURE_COSINE ? COG_METHOD_AUTO
-                            : seed % 3 == 2               ? COG_METHOD_SLICES
-                                                          : COG_METHOD_FLAT;
-        struct world *world = begin_for(measure, seed, method, seed % 2, &fault);
+    for (uint64_t seed = 0; seed < 17; seed++) {
+        const bool of_minhash = seed >= 14;
+        cog_measure measure = seed < 6                  ? COG_MEASURE_COSINE
+                              : seed < 10 || of_minhash ? COG_MEASURE_JACCARD
+                                                        : COG_MEASURE_CONTAINMENT;
+        const bool of_sets = measure != COG_MEASURE_COSINE && !of_minhash;
+        cog_method method = of_sets         ? COG_METHOD_AUTO
+                            : seed % 3 == 2 ? COG_METHOD_SLICES
+                                            : COG_METHOD_FLAT;
+        struct world *world = begin_for(measure, !of_minhash, seed, method, seed % 2, &fault);
         CHECK_MSG(world, "%s", fault.message);
         bool compacted = false;
         CHECK_OK(add_some(world, error));
