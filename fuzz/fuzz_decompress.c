@@ -1,5 +1,5 @@
 /* Compressed streams: whatever comes out does so in pieces of any size, and damage never crashes.
- * Output is cut off at a bound, since a few bytes can stand for gigabytes. */
+ * Output is limited, because a few bytes can expand to gigabytes. */
 #include "input/input_files.h"
 #include "read_bytes.h"
 

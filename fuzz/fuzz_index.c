@@ -150,7 +150,7 @@ static void name_segment(uint8_t *manifest, size_t size, const uint8_t *before,
 }
 
 /* A row of bytes, `stride` apart, gets values that rise by `step`: one byte, a number of 32 bits,
- * or all the offsets of a section. The last section stands for the whole file. */
+ * or all the offsets of a section. The last section means the whole file. */
 struct change {
     uint8_t file, section, place[2], value, step, stride, log2_count;
 };

@@ -1,4 +1,4 @@
-/* MediaWiki dumps as they stand, and the input as markup by itself. */
+/* Fuzzes MediaWiki dumps, and the input as markup by itself. */
 #include "input/documents/wiki_markup.h"
 #include "read_bytes.h"
 

@@ -1,4 +1,4 @@
-/* What a user's program looks like: built against the installed header and library alone. */
+/* A user's program, built only against the installed header and library. */
 #include <cognate.h>
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@ function membersOf(c) {
   return survivor === first ? members : members.map(at => at === survivor ? first : at);
 }
 
-/* The pair that is shown: documents a (left) and b, what the run did, and what is known of their similarity. */
+/* The shown pair: documents a (left) and b, the decision of the run, and their similarity. */
 function shownPair() {
   if (!state.items.length) return null;
   const item = state.items[state.selected];
@@ -40,7 +40,7 @@ function isIdentical(pair) {
   return other >= 0 && other - first > nearCount(c);
 }
 
-/* What happens to the two by the run and the verdicts. */
+/* The decision for the two, by the run and the verdicts. */
 function fates(pair) {
   if (pair.reference) return { a: "reference", b: pair.below || verdicts.has(keepKey(pair.b)) ? "stays" : "goes" };
   const verdict = pairVerdict(pair.a, pair.b);
@@ -49,7 +49,7 @@ function fates(pair) {
   return pair.below ? { a: "stays", b: "stays" } : { a: "stays", b: "goes" };
 }
 
-/* Shares of each document's n-grams that the other has; null if the measure does not give them. */
+/* Shares of each document's n-grams that the other has; null if the measure does not have them. */
 function shares(pair) {
   const a = docs.terms[pair.a], b = docs.terms[pair.b], s = pair.similarity / MILLION;
   const shared = { jaccard: s * (a + b) / (1 + s), containment: s * Math.min(a, b) }[result.measure];

@@ -1,4 +1,4 @@
-/* What differs between two texts, word by word. */
+/* Finds the differences between two texts, word by word. */
 
 const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{N}\p{M}_])+|[^\s]/gu;
 const EDITS_MOST = 1200;
@@ -47,7 +47,7 @@ function walkBack(a, b, trace, edits) {
   return equal.reverse();
 }
 
-/* Places of words that stand once on each side, in the same order on both: where long texts are cut. */
+/* Places of words that occur once on each side, in the same order on both: long texts are cut there. */
 function anchors(a, b) {
   const places = new Map();
   a.forEach((word, i) => places.set(word, places.has(word) ? null : { a: i, b: -1 }));
@@ -71,7 +71,7 @@ function anchors(a, b) {
   return chain.reverse();
 }
 
-/* Pairs of equal places, rising on both sides. */
+/* Pairs of equal places, ascending on both sides. */
 function equalPlaces(a, b, depth = 0) {
   let front = 0, back = 0;
   while (front < a.length && front < b.length && a[front] === b[front]) front++;

@@ -1,4 +1,4 @@
-/* What keys and buttons do, and the start of the page. */
+/* The actions of keys and buttons, and the start of the page. */
 
 function takenBackKeys(pair) {
   const keys = [keepKey(pair.b)];
@@ -11,7 +11,7 @@ const onPair = action => () => {
   if (pair) action(pair);
 };
 
-/* b survives in place of a. In a cluster that the page has, the first survivor is no verdict. */
+/* b is kept instead of a. In a cluster of the page, choosing the original survivor is no verdict. */
 function survive(pair) {
   if (pair.below && pair.reference) return;
   if (pair.below) {

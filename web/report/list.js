@@ -1,6 +1,6 @@
-/* The list of what can be reviewed: its tabs, order, filter, and the rows in view. */
+/* The list of items to review: its tabs, order, filter, and the rows in view. */
 
-/* What can be reviewed: a tab has items, and each item a document that stays and others. */
+/* Items to review: each tab has items, and each item a kept document and others. */
 const asReferences = list => list.map(([id, at, similarity, identical, row]) => ({ id, at, similarity, identical, row }));
 const references = asReferences(result.references);
 const tabs = [
@@ -14,7 +14,7 @@ const tabs = [
     note: "Removed for a document of the reference collection." },
 ];
 const CLUSTERS = 0, BELOW = 1, SAMPLE = 2, REFERENCES = 3;
-/* The reference and the document of an item, in the tabs that have such. */
+/* The reference and the document of an item, in the tabs that have them. */
 const referenceOf = item => tabs[state.tab].references?.[item];
 const state = { tab: CLUSTERS, order: 0, filter: "", items: [], selected: 0, member: 0, folded: true };
 

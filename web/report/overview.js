@@ -1,4 +1,4 @@
-/* The overview: tiles, the chart of similarities with its table, and what another threshold would remove. */
+/* The overview: tiles, the chart of similarities with its table, and the removals of other thresholds. */
 
 function drawTiles() {
   const tile = (name, value, note) => make("div", {}, make("dt", {}, name), make("dd", {}, value, make("small", {}, note)));
@@ -25,7 +25,7 @@ const sum = (bins, from, to) => {
   return total;
 };
 
-/* About how many documents a run at that threshold (in thousandths) would remove. */
+/* The approximate number of documents that a run at this threshold (in thousandths) would remove. */
 function removedAt(bin) {
   const now = Math.round(threshold * BINS);
   if (bin === now) return removedTotal;

@@ -1,4 +1,4 @@
-/* The result as the page has it, and small helpers that every panel uses. */
+/* The result in the page, and small helpers that every panel uses. */
 
 const MILLION = 1e6;
 const BINS = 1000;
@@ -46,7 +46,7 @@ const percent = share => share >= 0.9995 && share < 1 ? "99.9%" : `${(100 * shar
 const bytes = number => number < 1000 ? `${number} B` : number < 999500 ? `${(number / 1e3).toFixed(number < 9950 ? 1 : 0)} kB`
   : number < 999.5e6 ? `${(number / 1e6).toFixed(1)} MB` : `${(number / 1e9).toFixed(1)} GB`;
 
-/* Cut off, not rounded: what is below the threshold must not look like it. */
+/* Truncated, not rounded: a similarity below the threshold must not look like the threshold. */
 const similarityText = millionths => (Math.floor(millionths / 1000) / 1000).toFixed(3);
 
 /* An id that is cut in its middle if there is no room: ids often differ at their ends. */

@@ -1,6 +1,6 @@
 /* Verdicts: given, stored in the browser, exported to a file and imported again. */
 
-/* By what they are about, in the order in which they were given: "keep:CLUSTER", or "pair:A:B". */
+/* By subject ("keep:CLUSTER" or "pair:A:B"), in the order in which they were given. */
 const verdicts = new Map();
 /* Lines of an imported file about documents that this page does not list; they are exported again. */
 let foreign = [];
@@ -65,7 +65,7 @@ function takeLines(text) {
   return taken;
 }
 
-/* A browser may give a file no storage: verdicts then live as long as the page. */
+/* A browser may refuse storage to files: verdicts are then lost with the page. */
 const storageName = `cognate-report-${result.key}`;
 let stored = true;
 function store() {

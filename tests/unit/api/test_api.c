@@ -1,5 +1,5 @@
-/* The public API as a server or a binding uses it: documents from memory, nothing on disk, whatever
- * may be NULL left out, results taken in pieces. */
+/* The public API as a server or a binding uses it: documents from memory, nothing on disk, optional
+ * arguments NULL, results read in pieces. */
 #include <pthread.h>
 
 #include "base/hash.h"

@@ -147,8 +147,8 @@ static void fill_integers(const struct producer *producer, const struct row *row
     array->buffers[1] = values;
 }
 
-/* The column as places in a dictionary, whose values stand in reverse order behind `lead` others.
- * The values of rows without a text are null there, and every other such row is null itself, with a
+/* The column as places in a dictionary, whose values are in reverse order after `lead` others. The
+ * values of rows without a text are null there, and every other such row is null itself, with a
  * place that does not exist. */
 static void fill_encoded(const struct producer *producer, const struct row *rows, size_t count,
                          int column, struct ArrowArray *array) {

@@ -1,4 +1,4 @@
-/* Joins of signatures step by step, put together, against the join in one piece and brute force. */
+/* Joins of signatures in single steps, compared with the whole join and with brute force. */
 #include "base/hash.h"
 #include "cognate.h"
 #include "cognate_arrow.h"

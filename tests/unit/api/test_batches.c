@@ -1,4 +1,4 @@
-/* Batches: every step against the job that it is a part of, or against brute force. */
+/* Batches: every step compared with the job that it is a part of, or with brute force. */
 #include <math.h>
 
 #include "base/hash.h"

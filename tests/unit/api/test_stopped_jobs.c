@@ -1,5 +1,5 @@
-/* Jobs whose callback says stop: at each of the first calls and at some of the later ones, the job
- * ends with COG_ERR_CANCELLED and gives nothing away, or it was over and the result is whole. */
+/* Jobs stopped by their callback, at each of the first calls and at some of the later ones: the job
+ * ends with COG_ERR_CANCELLED and without a result, or it was over and the result is complete. */
 #include "api/made_documents.h"
 #include "cognate.h"
 #include "test.h"

@@ -40,7 +40,7 @@ static bool bag_is(const struct bag_view *bag, struct bytes_view id, const struc
             memcmp(bag->weights, view->weights, view->count * sizeof *view->weights) == 0);
 }
 
-/* Checks what the spool reads from document `row` on; returns the number behind the last. */
+/* Checks what the spool reads from document `row` on; returns the number after the last. */
 static size_t read_from(struct bag_spool *spool, size_t row) {
     struct buffer batch = {0};
     struct made_bag made;

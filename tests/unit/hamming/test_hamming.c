@@ -6,8 +6,8 @@
 enum { MAX_ROWS = 70 };
 
 /* Rows of random bits (or all zero, all one, or equal to row 0) in a buffer with a given stride;
- * the bits behind the width are zero, the bytes behind the row are noise that no kernel may read
- * into a distance. */
+ * the bits after the width are zero, the bytes after the row are noise that no kernel may read into
+ * a distance. */
 static struct signatures_view make_rows(struct random *random, unsigned bits, size_t rows,
                                         size_t stride_bytes, uint8_t *storage) {
     for (size_t i = 0; i < (rows ? rows : 1) * stride_bytes; i++)
@@ -46,7 +46,7 @@ static bool rows_agree(const struct hamming_kernels *kernels, const struct signa
             return false;
         numbers[row] = (uint32_t)random_below(random, view->rows);
     }
-    scanned[view->rows] = gathered[view->rows] = 54321; /* nothing is written behind the end */
+    scanned[view->rows] = gathered[view->rows] = 54321; /* nothing is written after the end */
     kernels->scan(query, view->data, view->stride_bytes, words, view->rows, scanned);
     kernels->gather(query, view->data, view->stride_bytes, words, numbers, view->rows, gathered);
     for (size_t row = 0; row < view->rows; row++)

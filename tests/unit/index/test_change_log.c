@@ -12,7 +12,7 @@
 
 enum { FRAMES = 5, MOST_BYTES = 16384 };
 
-/* A log of a few frames of different sizes; where each ends. Zeros stand behind them. */
+/* A log of a few frames of different sizes; where each ends. Zeros follow them. */
 static cog_status make_log(const char *folder, uint64_t ends[FRAMES + 1], cog_error *error) {
     struct change_log log = {.descriptor = -1};
     mkdir(folder, 0777);
@@ -136,15 +136,15 @@ TEST(change_log_knows_that_it_was_replaced) {
     writer.end_bytes = ends[0];
     CHECK_OK(change_log_cut(&writer, error));
     CHECK(read_frames(&reader, &fault) == 0 && reader.is_replaced);
-    /* With room behind it the file is not shorter than what was read. */
+    /* With room after it the file is not shorter than the bytes that were read. */
     CHECK_OK(change_log_append(&writer, "x", 1, error));
     CHECK(read_frames(&reader, &fault) == 0 && reader.is_replaced);
     change_log_close(&reader);
     change_log_close(&writer);
 }
 
-/* Zeros are room for more frames; anything else behind the last frame is the rest of one, wherever
- * it stands, also for a handle that saw zeros before. */
+/* Zeros are room for more frames; anything else after the last frame is the rest of one, wherever
+ * it is, also for a handle that saw zeros before. */
 TEST(change_log_tells_room_from_rests) {
     const char *folder = test_path("log-with-room");
     uint64_t ends[FRAMES + 1], torn;

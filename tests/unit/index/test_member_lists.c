@@ -1,5 +1,5 @@
-/* Posting lists of sets that are made in scratch files: those of memory, with a heap that does not
- * grow with the sets, and an end when told. */
+/* Posting lists of sets made in scratch files: the same as those made in memory, with a heap that
+ * does not grow with the sets, and stopping on request. */
 #include "index/member_lists.h"
 
 #include <string.h>

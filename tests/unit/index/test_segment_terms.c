@@ -5,7 +5,7 @@
 
 enum { TERMS = 3000, ROWS = 7 };
 
-/* Hashes that are spread evenly, and some that stand close together. */
+/* Hashes that are spread evenly, and some that are close together. */
 static cog_status build(uint64_t seed, struct segment_terms *terms, cog_error *error) {
     struct random random = random_seeded(seed);
     struct statistics *own = NULL, *all = NULL;

@@ -109,7 +109,8 @@ TEST(short_tables_in_a_file_answer_as_in_memory) {
     }
 }
 
-/* Whatever a byte says, opening and searching end, with hits or an error; a full check finds it. */
+/* Whatever the value of a byte, opening and searching end, with hits or an error; a full check
+ * finds the damage. */
 TEST(short_tables_survive_damage) {
     struct random random = random_seeded(9);
     for (int method = 0; method < METHODS; method++) {

@@ -76,7 +76,7 @@ TEST(input_compressed_files_read_as_plain_ones) {
         CHECK_MSG(whole.status == COG_OK && whole.count == 2000 && whole.bad_count == 0, "%s: %s",
                   suffixes[kind], whole.error.message);
         CHECK(strcmp(whole.items[1999].id, "1999") == 0);
-        /* Members that split a record, one of them empty, under a name that tells nothing. */
+        /* Members that split a record, one of them empty, under a name without an extension. */
         size_t at = pack(kind, text, third, packed);
         at += pack(kind, text, 0, packed + at);
         at += pack(kind, text + third, size - third, packed + at);

@@ -1,5 +1,5 @@
-/* The first look answers queries whose neighbours stand out as all cosines do, and leaves the
- * others to them. */
+/* The first look answers queries whose neighbours stand out exactly as a search by all cosines
+ * does, and leaves the other queries to the plan. */
 #include "base/hash.h"
 #include "cognate.h"
 #include "test.h"

@@ -151,7 +151,8 @@ TEST(link_decision_is_calibrated) {
     made_links_free(&made);
 }
 
-/* Probabilities rise with the strength, and a link far behind its rivals has next to none. */
+/* Probabilities rise with the strength, and a link far below its rivals has a probability near 0.
+ */
 TEST(link_decision_is_monotone) {
     struct made_links made = make_links(1000, 0.4, 0.1, 3);
     struct link_decision decision = {0};

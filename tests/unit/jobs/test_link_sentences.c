@@ -46,7 +46,7 @@ static int append(char *text, int at, const char *format, int word) {
     return at + snprintf(text + at, 1024 - (size_t)at, format, word);
 }
 
-/* Sentences stand in reverse order in the other language. */
+/* Sentences are in reverse order in the other language. */
 static void make_texts(struct bilingual *collection) {
     struct random random = random_seeded(21);
     for (int t = 0; t < TEXTS; t++) {

@@ -370,7 +370,7 @@ static cog_status reopen(struct world *world, cog_error *error) {
     return cog_index_open(world->folder, &world->index, error);
 }
 
-/* One random change; *compacted tells whether there is one segment made of all. */
+/* One random change; *compacted: whether all is one segment now. */
 static cog_status step(struct world *world, bool *compacted, cog_error *error) {
     uint64_t dice = random_below(&world->random, 12);
     if (dice == 9)

@@ -55,7 +55,7 @@ static void name(const struct writer *writer, unsigned id, char text[32]) {
     snprintf(text, 32, "w%u-%u", writer->number, id);
 }
 
-/* What a snapshot says of an id is what its writer did last. */
+/* A snapshot shows the last change that the writer of an id made. */
 static bool is_right(const struct writer *writer, cog_index *state, unsigned id) {
     char own[32];
     uint32_t row;

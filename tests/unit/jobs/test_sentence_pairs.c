@@ -10,7 +10,7 @@
 
 /* ---- Chains ---------------------------------------------------------------------------------- */
 
-/* The best sum of a chain whose first cell stands at (from, to) or behind, by plain recursion over
+/* The best sum of a chain whose first cell is at (from, to) or later, by plain recursion over
  * places with a table. */
 enum { PLACES = 13 };
 
@@ -214,7 +214,7 @@ TEST(sentence_comparisons_grow_with_the_sentences) {
 }
 
 /* A source sentence of two halves, which are sentences of their own in the target, between others;
- * and a passage that stands at the end in the source and at the beginning in the target. */
+ * and a passage that is at the end in the source and at the beginning in the target. */
 TEST(sentence_pairs_join_halves_and_follow_moved_passages) {
     enum { SENTENCES = 120, MOVED = 20 };
     struct made_document document = {0};

@@ -1,5 +1,5 @@
 /* Merges of segments of sets in a folder: the bytes of a build, a heap that does not grow with the
- * index, and an end when told. */
+ * index, and stopping on request. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

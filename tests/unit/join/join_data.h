@@ -18,5 +18,5 @@ struct row_shape {
 /* Aborts when memory is out: it is a test. */
 struct sparse_matrix join_random_matrix(struct random *random, struct row_shape shape);
 
-/* Whether two lists agree in every row and similarity; says where they differ. */
+/* Whether two lists agree in every row and similarity; prints where they differ. */
 bool join_lists_equal(const struct match_list *found, const struct match_list *expected);

@@ -3,7 +3,7 @@
 #include "../vector/set_data.h"
 #include "test.h"
 
-/* Every third document is a changed copy of the one before. Documents behind them have members of
+/* Every third document is a changed copy of the one before. Documents after them have members of
  * their own, and a few that many have. */
 static struct set_data documents_with_copies(uint64_t seed, size_t rows) {
     enum { MOST = 400 };

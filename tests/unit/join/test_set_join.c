@@ -627,7 +627,7 @@ TEST(set_join_hands_pairs_to_a_sieve) {
     set_data_free(&data);
 }
 
-/* A row may stand in the reference collection and behind it. */
+/* A row may be in the reference collection and after it. */
 TEST(set_join_with_rows_that_stand_on_both_sides) {
     struct set_data data = random_collection(6, shapes[1]);
     struct truth truth = make_truth(&data, false, false);

@@ -1,5 +1,5 @@
 /* The cheapest effort that reaches a recall, against every measure tried by itself; a lower recall
- * is never dearer than a higher one. Measures are random: more effort may find less. */
+ * never costs more than a higher one. Measures are random: more effort may find less. */
 #include "base/hash.h"
 #include "plan/effort_choice.h"
 #include "test.h"

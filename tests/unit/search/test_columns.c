@@ -49,7 +49,7 @@ static const struct {
               {513, 100}, {1000, 128}, {5000, 256}, {700, 1024}, {3000, 1030}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-/* Bit of the row at a place of the order, as a column tells. */
+/* A bit of the row at a place of the order, read from a column. */
 static unsigned column_value(const struct columns_view *view, size_t place, size_t column) {
     size_t words_before = place / COLUMN_GROUP_ROWS * view->clusters.bits + column;
     uint64_t word = view->words[words_before * COLUMN_GROUP_WORDS + place % COLUMN_GROUP_ROWS / 64];
@@ -230,8 +230,8 @@ TEST(nearby_rows_leave_what_is_best) {
     }
 }
 
-/* A search by too few columns to tell strangers from neighbours finds what stands beside its hits:
- * nearly all of a run, where the counts alone name a few. */
+/* A search by too few columns to separate unrelated rows from neighbours finds the rows next to its
+ * hits: nearly all of a run, where the counts alone name a few. */
 TEST(columns_find_rows_beside_their_hits) {
     enum { RUN = 12, K = 12 };
     struct bit_columns columns;

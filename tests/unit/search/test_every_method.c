@@ -1,7 +1,7 @@
-/* What every method of the table that searches signatures must pass: the answers of the exhaustive
- * search (all of them, if the method is certain; true ones, if not), at all its widths, for empty
- * collections and equal rows, for any number of threads, from memory and from a file, and without
- * an access outside if the file is damaged. */
+/* Tests that every method of the table that searches signatures must pass: the answers of the
+ * exhaustive search (all of them, if the method is certain; true ones, if not), at all its widths,
+ * for empty collections and equal rows, for any number of threads, from memory and from a file, and
+ * without an access outside if the file is damaged. */
 #include "base/hash.h"
 #include "base/io/files.h"
 #include "base/numbers.h"
@@ -82,7 +82,7 @@ static bool same_lists(const struct hit_lists *a, const struct hit_lists *b) {
     return same;
 }
 
-/* Hits are in order, right, and as many as the truth has at most. */
+/* Hits are sorted, correct, and no more than the truth has. */
 static bool are_right(const struct hit_lists *hits, const struct hit_lists *truth) {
     bool right = hits->queries == truth->queries;
     for (size_t query = 0; right && query < hits->queries; query++) {
@@ -134,7 +134,7 @@ static void check_answers(const struct search_method *method, const void *tables
     }
 }
 
-/* The k-th method that searches signatures; NULL behind the last. */
+/* The k-th method that searches signatures; NULL after the last. */
 static const struct search_method *searching_method(int k) {
     const struct search_method *method;
     for (int i = COG_METHOD_AUTO + 1; (method = method_of((cog_method)i)); i++)

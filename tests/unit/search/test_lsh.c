@@ -243,8 +243,8 @@ TEST(lsh_random_flips_are_distinct_single_bits) {
     free_sample(&sample);
 }
 
-/* The log-odds against a row at cosine 0.7 that shares no own key and stands under this key of the
- * table: a set of flips in it, and that neither half-key agrees. */
+/* The log-odds against a row at cosine 0.7 that shares no own key and has this key of the table: a
+ * set of flips in it, and that neither half-key agrees. */
 static double plain_across_penalty(const struct lsh_options *options, const float *sums,
                                    double deviation, unsigned table, unsigned mask) {
     unsigned positions[8];
@@ -415,7 +415,7 @@ static bool same_collected(const struct flip_keys *x, const struct flip_keys *y)
            memcmp(x->tables, y->tables, x->count * sizeof *x->tables) == 0;
 }
 
-/* Rising costs, and flips that are told apart; FLIP_SLACK costs above all behind them. */
+/* Ascending costs, and distinct flips; FLIP_SLACK costs above all follow them. */
 static void random_sets(struct random *random, struct flip_sets *sets) {
     int32_t cost = (int32_t)random_below(random, 50) - 25;
     sets->count = 1 + random_below(random, 40);

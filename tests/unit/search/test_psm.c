@@ -100,7 +100,7 @@ TEST(psm_in_chunks_finds_what_one_table_does) {
     }
 }
 
-/* Exactly the flips of VOSH: what the published form finds behind the same header. */
+/* Exactly the flips of VOSH: those that the published form finds with the same header. */
 TEST(psm_with_so_many_flips_finds_what_the_published_form_does) {
     CHECK(learn(&volatility));
     struct short_data stored = short_data_make(27, 9, 3000, 64, 300, 4);

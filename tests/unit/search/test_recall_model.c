@@ -111,7 +111,7 @@ TEST(recall_plan_of_windows_reaches_what_it_states) {
     CHECK(given.tables == 7 && given.window == 99);
     struct window_setting narrow = {.bits = 512, .radius_bits = 20};
     CHECK(window_plan(&narrow, 1000, &far_pairs, 0.9) < 0.1 && narrow.tables > 0);
-    /* Nearer pairs beside them, or fewer rows around them, need fewer comparisons. */
+    /* Nearer pairs among them, or fewer rows around them, need fewer comparisons. */
     double mixed[] = {0.8, 0.95};
     double sparse[WINDOW_PREFIX_MAX + 1];
     for (int prefix = 0; prefix <= WINDOW_PREFIX_MAX; prefix++)

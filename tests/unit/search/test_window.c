@@ -212,7 +212,7 @@ TEST(window_join_keeps_to_the_limit_of_matches) {
     free((void *)rows.data);
 }
 
-/* The budget that leaves room for pieces of so many rows. */
+/* The budget that leaves room for pieces of this number of rows. */
 static uint64_t budget_for_pieces(const struct signatures_view *first,
                                   const struct signatures_view *second,
                                   struct window_options options, size_t piece_rows) {

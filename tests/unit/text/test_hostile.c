@@ -1,6 +1,6 @@
-/* Hostile input takes time in proportion to its size: each kind is made twice, eight times as large
- * the second time, and the work is counted, in instructions if the kernel counts them, else in CPU
- * time. */
+/* Hostile input takes time in proportion to its size: each kind is made twice, the second eight
+ * times as large, and the work is counted in instructions if the kernel supports it, otherwise in
+ * CPU time. */
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -110,7 +110,7 @@ TEST(hostile_words_take_linear_time) {
 }
 
 TEST(hostile_runs_of_combining_marks_take_linear_time) {
-    /* Grave accents and dots below have to be sorted; what stands between them vanishes. */
+    /* Grave accents and dots below have to be sorted; characters between them vanish. */
     double ratio = growth_of_text("en", "a", "\xcc\x80\xcc\xa3", 20000);
     CHECK_MSG(ratio < 24, "marks %g", ratio);
     ratio = growth_of_text("en", "a", "\xcc\x80\xe2\x80\x8d\xcc\xa3\xc2\xad", 20000);

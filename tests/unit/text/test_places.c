@@ -1,4 +1,4 @@
-/* Where terms stand in a text: given texts with the expected pieces. */
+/* The places of terms in a text: given texts with the expected pieces. */
 #include "test.h"
 #include "text/analyzer.h"
 

@@ -1,5 +1,5 @@
-/* The terms of short texts against the definition: words with their occurrence numbers, in a domain
- * of their own, behind the n-grams of texts that are not too short. */
+/* The terms of short texts against the definition: words with their occurrence numbers, in a
+ * separate domain, after the n-grams of texts that are not too short. */
 #include "base/hash.h"
 #include "test.h"
 #include "text/analyzer.h"

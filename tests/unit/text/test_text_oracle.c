@@ -142,7 +142,7 @@ TEST(text_words_of_mixed_scripts_are_icu_words) {
     comparison_close(&comparison);
 }
 
-/* Text of ideographs and kana, with what stands between them: frequent characters, of which the
+/* Text of ideographs and kana, with the characters between them: frequent characters, of which the
  * dictionary has many words; kana of any kind, long runs of katakana too; rare ideographs, marks,
  * compatibility forms, and ASCII. */
 static size_t ideographic_text(struct random *random, char *text, size_t characters) {
@@ -188,7 +188,7 @@ TEST(text_words_of_ideographs_are_icu_words) {
     comparison_close(&comparison);
 }
 
-/* Every character that the table takes, beside letters, digits, punctuation and itself. */
+/* Every character that the table handles, next to letters, digits, punctuation and itself. */
 TEST(text_every_character_is_folded_as_icu_does) {
     static const char *const frames[][3] = {
         {"", "", ""}, {"a", "b", "1"}, {"a'", "'b", "x"}, {"1.", ".2", ""}, {"a ", "_", "."},
@@ -209,7 +209,7 @@ TEST(text_every_character_is_folded_as_icu_does) {
 }
 
 /* Canonically equivalent texts have the same terms. Left out is the iota subscript, which
- * NFKC_Casefold turns into a letter before marks behind it are put in order. */
+ * NFKC_Casefold turns into a letter before the marks after it are sorted. */
 TEST(text_composed_and_decomposed_text_have_the_same_words) {
     struct random random = random_seeded(15);
     struct text_scanner scanner;

@@ -71,7 +71,7 @@ TEST(member_set_round_trip) {
         memset(again, 0xa5, size + MEMBER_SET_SLACK);
         bytes[size] = 0x5a;
         member_set_encode(members, count, bytes);
-        member_set_encode(members, count, exact); /* a sanitizer sees a write behind it */
+        member_set_encode(members, count, exact); /* a sanitizer sees a write after it */
         member_set_encode(members, count, again); /* what was there does not matter */
         const bool equal = memcmp(bytes, again, size) == 0 && memcmp(bytes, exact, size) == 0 &&
                            bytes[size] == 0x5a;

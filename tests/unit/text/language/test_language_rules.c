@@ -1,4 +1,4 @@
-/* What the analyzers know of languages: elided words, stop words, marks that readers leave out. */
+/* Rules of languages in the analyzers: elided words, stop words, optional marks. */
 #include "test.h"
 #include "text/analyzer.h"
 #include "text/language/elisions.h"
