@@ -171,7 +171,6 @@ def test_relations_of_duckdb():
     (lambda: cognate.dedup(["x"], text="body"), TypeError, "text names a column"),
     (lambda: cognate.dedup(pa.table({"text": ["x"]}), lines=True), TypeError, "about files"),
     (lambda: cognate.dedup(pa.table({"text": ["x", None]}), strict=True), ValueError, "document 1: the text is null"),
-    (lambda: cognate.dedup([None, None]), ValueError, "none of the 2 records"),
     (lambda: cognate.pairs(["x"], radius=3), TypeError, "radius compares signatures"),
     (lambda: cognate.pairs(np.zeros((2, 8), np.uint8), np.zeros((2, 4), np.uint8)), ValueError, "64 and of 32 bits"),
     (lambda: cognate.sign(["x"], "simhash", 12), ValueError, ""),
@@ -216,3 +215,23 @@ def test_nothing_comes_in_and_nothing_goes_out():
     assert cognate.dedup(pa.table({"text": pa.array([], pa.string())})).kept.tolist() == []
     assert cognate.sign([], bits=64).shape == (0, 8)
     assert len(cognate.pairs([])) == 0
+
+
+def test_no_document_is_left():
+    """A batch of a stream may have nulls alone: they are skipped, as others are."""
+    nulls = pa.table({"text": pa.array([None, None], pa.string())})
+    for documents in nulls, [None, "\udc80"]:
+        result = cognate.dedup(documents, against=documents)
+        assert (len(result.kept), result.skipped, result.skipped_against) == (0, [0, 1], [0, 1])
+        for measure in "cosine", "jaccard", "containment":
+            table = cognate.pairs(documents, measure=measure)
+            assert (len(table), table.skipped) == (0, [0, 1])
+            index = cognate.Index.build(["a text that stays"], measure=measure)
+            index.add(documents)
+            assert len(index) == 1 and index.skipped == [0, 1]
+            assert len(index.search(documents, threshold=0.5)) == 0
+        for method in "flat", "lsh", "window":
+            assert len(cognate.pairs(documents, method=method)) == 0
+        for kind in "rp", "simhash", "minhash", "topsig":
+            assert not cognate.sign(documents, kind, 64).any()
+    assert cognate.related([(None, "x.org", 1)]).skipped == [0]

@@ -360,7 +360,8 @@ ingest_run(struct ingest *ingest, void *context,
     cog_report *notices = ingest->named_before ? NULL : ingest->report;
     TRY(pipeline_run(&pipeline, ingest->worker_count, error));
     TRY(progress_finish(&ingest->progress, error));
-    if (ingest->bad_records && ingest->bad_records == ingest->records)
+    const bool is_file = ingest->documents->reader; /* fields that do not exist: not in memory */
+    if (is_file && ingest->bad_records && ingest->bad_records == ingest->records)
         return error_set(error, COG_ERR_INPUT,
                          "none of the %llu records could be read: check the input format and the "
                          "names of the text and id fields",
