@@ -1,4 +1,5 @@
 #include <string.h>
+#include <time.h>
 
 #include "command.h"
 #include "session.h"
@@ -53,6 +54,27 @@ static void close_source(struct source *source) {
 }
 
 /* ---- Actions --------------------------------------------------------------------------------- */
+
+/* Makes the change, again and again for the seconds of --wait while another process is changing the
+ * index. */
+static cog_status change_in_time(struct session *session, cog_index *index,
+                                 cog_status (*change)(struct session *session, cog_index *index)) {
+    const struct timespec pause = {.tv_nsec = 2000000};
+    struct timespec start, now;
+    double seconds = 0;
+    if (!real_option(session->arguments, OPTION_WAIT, 0, 1e9, &seconds))
+        return COG_ERR_USAGE;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (;;) {
+        cog_status status = change(session, index);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        double waited =
+            (double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) / 1e9;
+        if (status != COG_ERR_BUSY || waited >= seconds)
+            return status;
+        nanosleep(&pause, NULL);
+    }
+}
 
 static const char needs_input[] = "input; give files, folders, or -";
 
@@ -135,6 +157,16 @@ static void summarize_addition(const struct session *session) {
     fputs("\n", stderr);
 }
 
+static void summarize_removal(const struct session *session) {
+    double unknown = cog_report_number(session->report, "unknown_ids");
+    fputs("cognate: ", stderr);
+    print_count(cog_report_number(session->report, "removed"), "row", stderr);
+    fputs(" removed", stderr);
+    if (unknown > 0)
+        fprintf(stderr, "; %.0f id%s not in the index", unknown, unknown > 1 ? "s are" : " is");
+    fputs("\n", stderr);
+}
+
 /* Opens the index if the words are right, and closes it after `change`. */
 static cog_status with_index(struct session *session, const char *needs,
                              cog_status (*change)(struct session *session, cog_index *index)) {
@@ -172,8 +204,17 @@ static cog_status add_unless_similar(struct session *session, cog_documents *doc
     return status;
 }
 
+static cog_status add_signatures(struct session *session, cog_index *index) {
+    cog_signatures *signatures = NULL;
+    cog_status status = cog_signatures_open(rest(session)[0], &signatures, &session->error);
+    THEN(status, cog_index_add_signatures(index, signatures, &session->run, session->report,
+                                          &session->error));
+    cog_signatures_free(signatures);
+    return status;
+}
+
 static cog_status add_source(struct session *session, cog_index *index) {
-    static const enum option_id of_documents[] = {OPTION_UPSERT, OPTION_WAIT, OPTION_UNLESS_SIMILAR,
+    static const enum option_id of_documents[] = {OPTION_UPSERT, OPTION_UNLESS_SIMILAR,
                                                   OPTION_COUNT};
     struct source source = {0};
     cog_error *error = &session->error;
@@ -189,8 +230,7 @@ static cog_status add_source(struct session *session, cog_index *index) {
         !refuse_options(session->arguments, of_documents, "goes with documents"))
         status = COG_ERR_USAGE;
     if (status == COG_OK && source.signatures)
-        status = cog_index_add_signatures(index, source.signatures, &session->run, session->report,
-                                          error);
+        status = change_in_time(session, index, add_signatures);
     else if (status == COG_OK && options.unless_similar > 0)
         status = add_unless_similar(session, source.documents, &options);
     else if (status == COG_OK)
@@ -204,12 +244,15 @@ static cog_status add(struct session *session) {
     return with_index(session, needs_input, add_source);
 }
 
-static cog_status remove_ids(struct session *session, cog_index *index) {
+static cog_status remove_once(struct session *session, cog_index *index) {
     const char *listed = session->arguments->values[OPTION_REMOVED_IDS];
-    cog_status status =
-        listed ? cog_index_remove_listed(index, listed, session->report, &session->error)
-               : cog_index_remove(index, rest(session), rest_count(session), session->report,
-                                  &session->error);
+    return listed ? cog_index_remove_listed(index, listed, session->report, &session->error)
+                  : cog_index_remove(index, rest(session), rest_count(session), session->report,
+                                     &session->error);
+}
+
+static cog_status remove_ids(struct session *session, cog_index *index) {
+    cog_status status = change_in_time(session, index, remove_once);
     session->found_nothing = status == COG_OK && cog_report_number(session->report, "removed") == 0;
     return status;
 }
@@ -359,7 +402,7 @@ static cog_status info(struct session *session) {
 static const enum option_id build_options[] = {OPTION_MEASURE,    OPTION_METHOD,
                                                OPTION_RADIUS,     OPTION_QUERY_MARGINS,
                                                OPTION_NO_VECTORS, OPTION_COUNT};
-static const enum option_id remove_options[] = {OPTION_REMOVED_IDS, OPTION_COUNT};
+static const enum option_id remove_options[] = {OPTION_REMOVED_IDS, OPTION_WAIT, OPTION_COUNT};
 static const option_set build_sets[] = {
     build_options,     input_options,      term_options, weight_options,
     signature_options, projection_options, run_options,  NULL};
@@ -442,7 +485,8 @@ static const struct command actions[] = {
      .examples = "cognate index remove pages.index page7 page9\n"
                  "cognate index remove pages.index --ids gone.txt",
      .sets = remove_sets,
-     .run = remove_documents},
+     .run = remove_documents,
+     .summarize = summarize_removal},
     {.name = "info",
      .synopsis = "INDEX",
      .summary = "print what an index holds and how it was made",
@@ -472,7 +516,7 @@ const struct command command_index = {
     .description =
         "Changes are atomic, and running searches keep the state that they started with. Only one "
         "process can change an index at a time: a second one ends with status 3 and may try "
-        "again, or wait (add --wait).",
+        "again, or wait (--wait of add and remove).",
     .examples = "cognate index build pages.index pages.jsonl.gz\n"
                 "cognate index add pages.index new.jsonl\n"
                 "cognate search pages.index queries.jsonl",

@@ -224,6 +224,8 @@ static cog_status create_workers(struct ingest *ingest, cog_error *error) {
         struct ingest_worker *worker = &ingest->workers[i];
         if (!ingest->raw)
             status = record_parser_create(ingest->documents->source, &worker->parser, error);
+        if (status == COG_OK && worker->parser && ingest->documents->wants_ids)
+            record_parser_want_ids(worker->parser);
         if (status == COG_OK && ingest->terms)
             status = analyzer_create(ingest->terms, &worker->analyzer, error);
         if (status == COG_OK && ingest->terms && ingest->documents->foreign)

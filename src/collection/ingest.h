@@ -16,6 +16,7 @@ struct cog_documents {
     struct reader
         *reader; /* the source if it is files, whose records can be copied; otherwise NULL */
     bool strict;
+    bool wants_ids; /* see record_parser_want_ids */
     struct foreign_documents *foreign; /* the lexicon of documents in another language, or NULL */
     /* Numbers of the records that the last job skipped; sorted by cog_documents_skipped. */
     uint64_t *skipped;

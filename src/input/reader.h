@@ -144,6 +144,9 @@ void record_batch_free(struct record_batch *batch);
 cog_status record_parser_create(const struct reader *reader, struct record_parser **parser,
                                 cog_error *error);
 void record_parser_free(struct record_parser *parser);
+/* From now on, records of standard input without an id of their own are bad: their place means
+ * another document each time. */
+void record_parser_want_ids(struct record_parser *parser);
 /* COG_OK with the document (views are valid until the parser's next call and while the batch is
  * unchanged). COG_ERR_INPUT with *bad filled for a record that has to be skipped. Any other status
  * ends the run. */

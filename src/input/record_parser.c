@@ -23,6 +23,7 @@ struct record_parser {
     struct buffer id;                   /* ids made of path and place */
     const struct document_table *table; /* NULL for files */
     struct document_row row;
+    bool wants_ids;
 };
 
 /* One call of reader_parse. */
@@ -49,6 +50,10 @@ cog_status record_parser_create(const struct reader *reader, struct record_parse
     parser->inputs = reader_inputs(reader);
     *result = parser;
     return COG_OK;
+}
+
+void record_parser_want_ids(struct record_parser *parser) {
+    parser->wants_ids = true;
 }
 
 void record_parser_free(struct record_parser *parser) {
@@ -102,6 +107,9 @@ static cog_status id_of_place(struct parse *parse) {
     struct buffer *id = &parse->parser->id;
     uint64_t place = parse->file->is_array ? parse->record->number : parse->record->line;
     char digits[NUMBER_DIGITS_MOST];
+    if (parse->parser->wants_ids && strcmp(parse->file->name, "-") == 0)
+        return bad(parse, "no id, and its place in standard input does not say which document it "
+                          "replaces: give it one");
     buffer_reset(id);
     if (!buffer_append_text(id, parse->file->name) || !buffer_append(id, ":", 1) ||
         !buffer_append(id, digits, number_digits(place, digits)))

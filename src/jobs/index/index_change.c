@@ -220,6 +220,7 @@ cog_status cog_index_add_with(cog_index *index, cog_documents *documents,
                                      .as_sets = index_is_of_sets(index),
                                      .takes_foreign = index->measure == COG_MEASURE_COSINE};
     bool has_new_lexicon = false;
+    documents->wants_ids = options->upsert;
     int lock = -1;
     struct job job;
     job_begin(&job, run, report);

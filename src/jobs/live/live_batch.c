@@ -115,6 +115,7 @@ cog_status cog_live_add_documents(cog_live *live, cog_documents *documents,
                                .context = context,
                                .report = report};
     uint64_t number;
+    documents->wants_ids = options.upsert;
     cog_index *shown = live_take_shown(live, &number);
     struct corpus_options reading = {.terms = &shown->terms,
                                      .want_frequencies = true,

@@ -73,6 +73,25 @@ echo "removed before: exit $?"
 "$COGNATE" index remove O plain --ids ids 2>&1
 "$COGNATE" index remove O --ids nowhere 2>&1
 gzip -c ids >ids.gz
+# A place in standard input is no name: nothing is replaced by it.
+echo '{"text": "some words of nobody"}' | "$COGNATE" index add O - --input-format jsonl 2>&1 | tail -n 1
+for options in "" "--unless-similar 0.9"; do
+    echo '{"text": "other things"}' | "$COGNATE" index add O - --input-format jsonl --upsert $options 2>&1 | tail -n 2
+done
+# Others are waited for, by documents, removals and signatures.
+echo -:1 >placed
+"$COGNATE" sign odd.jsonl --bits 128 -o odd.npy --quiet
+"$COGNATE" index build signed odd.npy --quiet
+for change in "remove O --ids placed" "add signed odd.npy"; do
+    (flock 9 && sleep 0.4) 9<"$(echo $change | cut -d ' ' -f 2)" &
+    sleep 0.1
+    "$COGNATE" index $change 2>/dev/null || echo "busy: exit $?"
+    "$COGNATE" index $change --wait 60 2>&1
+    wait
+done
+# Many additions of one signature leave few segments.
+for i in $(seq 20); do "$COGNATE" index add signed odd.npy --quiet; done
+"$COGNATE" index info signed | awk '/^rows/ { print } /^segments/ { print ($2 <= 9 ? "few" : $2) " segments" }'
 flock O "$COGNATE" index remove O --ids ids.gz 2>&1
 echo "locked: exit $?"
 # At once, whatever would have to be read: here it never comes.
