@@ -146,6 +146,13 @@ COG_API cog_status cog_term_sets(cog_documents *documents, const cog_term_option
                                  cog_measure measure, const cog_run_options *run,
                                  struct ArrowArrayStream *stream, cog_report *report,
                                  cog_error *error);
+/* The same of an index by Jaccard or containment: of the documents that can be found, `count` from
+ * position `first` on, or fewer at the end. row is that position, text_bytes is 0, and there is one
+ * more column, id (string). COG_ERR_USAGE if the index was made by another measure or other terms.
+ */
+COG_API cog_status cog_index_term_sets(const cog_index *index, const cog_term_options *terms,
+                                       cog_measure measure, uint64_t first, uint64_t count,
+                                       struct ArrowArrayStream *stream, cog_error *error);
 
 /* ---- Measures of given pairs ----------------------------------------------------------------- */
 

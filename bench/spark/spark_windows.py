@@ -8,8 +8,14 @@ Starts a standalone master and W workers of one core each on this machine, each 
 Two collections of N generated signatures of 1024 bits are joined. The chunks of a Q are generated once, and every B
 detects in them. Prints the seconds of both phases, comparisons and bytes shuffled beside what `cognate.spark.plan`
 predicts, and how straight the lines in Q and B are: R2 of chunk generation over Q, of detection over Q for each B and over
-B for each Q, and of one plane of detection over Q and Q B. With --results the rows are added to a file, so that several runs
-make one figure; --fit prints the lines of that file alone. Disk: about 300 bytes per row and table.
+B for each Q, if there are three points, and of one plane of detection over Q and Q B, whose constants are those of a core.
+With --results the rows are added to a file, so that several runs make one figure; --fit prints the lines of that file alone.
+Disk: about 300 bytes per row and table. For Q up to 300 in runs of less than ten minutes each on an idle machine:
+
+       --rows 100000 --tables 20 --windows 500,1000,2000,4000 --results FILE
+       --rows 100000 --tables 50,100 --windows 1000 --results FILE
+       --rows 100000 --tables 300 --windows 1000 --results FILE
+       --fit --results FILE
 
 Run it with the Python of python/tests/spark/run, which has pyspark and the package.
 """
@@ -82,36 +88,54 @@ def measure(stages, signed, rows, tables, windows, workers):
     return found
 
 
-def r2(columns, y):
-    """R2 of a plane with a constant."""
+def plane(columns, y):
+    """The coefficients of a plane with a constant, and its R2."""
     x = np.column_stack([np.ones(len(y)), *columns])
-    left = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
-    return 1 - (left @ left) / ((y - y.mean()) @ (y - y.mean()))
+    found = np.linalg.lstsq(x, y, rcond=None)[0]
+    left, spread = y - x @ found, y - y.mean()
+    return found, 1 - (left @ left) / (spread @ spread)
 
 
 def fit(found):
     """Prints how straight the lines are, and what their constants are."""
+    for row in (COLUMNS, *found):
+        show(row)
     data = np.array(found, float)
-    rows, _, q, b, chunks, detection, comparisons = data.T[:7]
+    rows, workers, q, b, chunks, detection, comparisons = data.T[:7]
+    print("\n| line | points | R2 |\n|---|---|---|")
+    emitted = 2 * rows * q  # rows under each order
     first = np.unique(q, return_index=True)[1]
+    constants = []
     if len(first) > 2:
-        print(f"chunk generation over Q: R2 {r2([q[first]], chunks[first]):.4f}")
-        slope = np.polyfit(q[first] * 2 * rows[first], chunks[first], 1)[0]
-        print(f"a row under one more order: {slope * 1e6:.2f} us on all workers together")
-        for window in np.unique(b):
-            own = b == window
-            print(f"detection over Q, B = {window:.0f}: R2 {r2([q[own]], detection[own]):.4f}")
+        line, share = plane([emitted[first]], chunks[first])
+        constants.append(line[1])
+        print(f"| chunk generation over Q | {len(first)} | {share:.4f} |")
+    for window in np.unique(b):
+        own = b == window
+        if len(np.unique(q[own])) > 2:
+            print(f"| detection over Q, B = {window:.0f} | {own.sum()} | {plane([q[own]], detection[own])[1]:.4f} |")
     for tables in np.unique(q):
         own = q == tables
-        if own.sum() > 2:
-            print(f"detection over B, Q = {tables:.0f}: R2 {r2([b[own]], detection[own]):.4f}")
-    if len(q) > 3:
-        print(f"detection over Q and Q B: R2 {r2([q, q * b], detection):.4f}")
-        print(f"a comparison more: {np.polyfit(comparisons, detection, 1)[0] * 1e9:.3f} ns on all workers together")
+        if len(np.unique(b[own])) > 2:
+            print(f"| detection over B, Q = {tables:.0f} | {own.sum()} | {plane([b[own]], detection[own])[1]:.4f} |")
+    if len(np.unique(q)) > 1 and len(np.unique(b)) > 1 and len(q) > 3:
+        line, share = plane([emitted, comparisons], detection)
+        constants += [line[1], line[2]]
+        print(f"| detection over Q and Q B | {len(q)} | {share:.4f} |")
+    if len(constants) == 3 and len(np.unique(workers)) == 1:
+        generated, read, compared = (constant * workers[0] for constant in constants)
+        print(f"\nof one core: a row under one order takes {generated * 1e6:.2f} us in chunk generation and {read * 1e6:.2f} us in "
+              f"detection, a comparison {compared * 1e9:.3f} ns")
+        if min(constants) > 0:
+            print(f"for bench/spark/spark_estimate.py: --row-us {(generated + read) * 1e6:.2f} --comparison-ns "
+                  f"{compared * 1e9:.3f}")
+        else:
+            print("a constant below 0: the runs are too small or the machine was busy")
 
 
 def show(row):
-    print("  ".join(f"{value:>{max(len(name), 8)}}" for name, value in zip(COLUMNS, row, strict=True)), flush=True)
+    values = (f"{value:.10g}" if isinstance(value, float) else value for value in row)
+    print("  ".join(f"{value:>{max(len(name), 11)}}" for name, value in zip(COLUMNS, values, strict=True)), flush=True)
 
 
 def read_results(path):
@@ -135,6 +159,7 @@ def main():
     parser.add_argument("--results", metavar="FILE", help="rows are added to it")
     parser.add_argument("--fit", action="store_true", help="the lines of the results alone")
     arguments = parser.parse_args()
+    print("$", *sys.argv)
     if not arguments.fit:
         run(arguments)
     if arguments.results:
@@ -149,7 +174,7 @@ def run(arguments):
                                                              "spark.ui.showConsoleProgress": "false"})
             stages = Stages(spark, f"{folder}/work")
             signed = sign(stages, arguments.rows)
-            print("  ".join(f"{name:>8}" for name in COLUMNS))
+            show(COLUMNS)
             windows = [int(window) for window in arguments.windows.split(",")]
             measure(stages, signed, arguments.rows, 2, windows[:1], arguments.workers)  # workers start
             found = []

@@ -12,12 +12,13 @@ from typing import Any, Literal, NamedTuple, Unpack
 import numpy as np
 
 from . import _cognate
+from ._index import Index
 from ._inputs import (Array, Documents, InputOptions, RunOptions, TermOptions, WeightOptions, is_signatures, margins_of,
                       open_documents, report_of, signatures_of, split)
 from ._table import Table
 
-__all__ = ["Bands", "JoinPlan", "MemberCounts", "Share", "Statistics", "band_pairs", "bands", "clusters", "key_pairs",
-           "measure_sets", "measured_share", "permute", "plan_join", "set_keys", "table_keys", "term_sets", "verify"]
+__all__ = ["Bands", "JoinPlan", "MemberCounts", "Share", "Statistics", "band_pairs", "bands", "clusters", "index_term_sets",
+           "key_pairs", "measure_sets", "measured_share", "permute", "plan_join", "set_keys", "table_keys", "term_sets", "verify"]
 
 Measure = Literal["cosine", "jaccard", "containment"]
 
@@ -97,6 +98,23 @@ def term_sets(documents: Documents, *, measure: Measure = "jaccard", **options: 
     handle = open_documents(documents, read)
     table, text = _cognate.term_sets(handle, work, run)
     return Table(table, text, _cognate.documents_skipped(handle))
+
+
+def index_term_sets(index: Index, first: int = 0, count: int | None = None, *, measure: Measure = "jaccard",
+                    **options: Unpack[TermOptions]) -> Table:
+    """The same of documents that an index has: ``count`` from position ``first`` on, or fewer at the end. There is a
+    column of ids, and text_bytes is 0. Refuses an index that was built by another measure or other terms.
+
+    >>> import cognate
+    >>> from cognate import batch
+    >>> index = cognate.Index.build(["storms closed the road", "storms closed the bridge"], measure="jaccard")
+    >>> batch.index_term_sets(index, 1)["id"].tolist()
+    ['1']
+    """
+    if first < 0 or (count is not None and count < 0):
+        raise ValueError(f"{count} documents from position {first} on: give numbers of 0 or more")
+    most = len(index) if count is None else count
+    return Table(_cognate.index_term_sets(index._handle, {**options, "measure": measure}, first, most), "{}", [])
 
 
 class Bands(NamedTuple):

@@ -205,6 +205,27 @@ static PyObject *term_sets(PyObject *self, PyObject *arguments) {
     return job_table(&job.job, job_run(&job.job, run, false), &job.stream);
 }
 
+/* index_term_sets(index, options, first, count): table. */
+static PyObject *index_term_sets(PyObject *self, PyObject *arguments) {
+    PyObject *capsule, *dictionary;
+    unsigned long long first, count;
+    cog_verify_options options;
+    struct ArrowArrayStream stream = {0};
+    cog_error error = {0};
+    cog_status status;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OO!KK", &capsule, &PyDict_Type, &dictionary, &first, &count))
+        return NULL;
+    struct index *index = index_of(capsule);
+    if (!index || !take_verify(dictionary, &options))
+        return NULL;
+    cog_index *shown = index_shown(index);
+    Py_BEGIN_ALLOW_THREADS status =
+        cog_index_term_sets(shown, &options.terms, options.measure, first, count, &stream, &error);
+    cog_index_close(shown);
+    Py_END_ALLOW_THREADS return status == COG_OK ? table_of_stream(&stream) : raise_error(&error);
+}
+
 /* distances(first, rows, second or None, rows, bits, a, b, count, distances) */
 static PyObject *distances(PyObject *self, PyObject *arguments) {
     PyObject *signed_rows[2], *objects[3];
@@ -342,6 +363,7 @@ PyMethodDef batch_methods[] = {{"statistics_collect", collect, METH_VARARGS, NUL
                                {"statistics_from_bytes", from_bytes, METH_O, NULL},
                                {"statistics_documents", documents_in, METH_O, NULL},
                                {"term_sets", term_sets, METH_VARARGS, NULL},
+                               {"index_term_sets", index_term_sets, METH_VARARGS, NULL},
                                {"verify", verify, METH_VARARGS, NULL},
                                {"distances", distances, METH_VARARGS, NULL},
                                {"table_keys", table_keys, METH_VARARGS, NULL},

@@ -387,6 +387,13 @@ static PyObject *open_folder(PyObject *self, PyObject *path) {
     return raise_error(&error);
 }
 
+/* index_exists(folder) */
+static PyObject *exists(PyObject *self, PyObject *path) {
+    const char *folder = PyBytes_AsString(path);
+    (void)self;
+    return folder ? PyBool_FromLong(cog_index_exists(folder)) : NULL;
+}
+
 /* index_info(index): rows, removed rows, segments, bits, method, documents, vectors. */
 static PyObject *info(PyObject *self, PyObject *capsule) {
     cog_index_info described;
@@ -433,6 +440,7 @@ PyMethodDef index_methods[] = {{"index_build", build, METH_VARARGS, NULL},
                                {"index_compact", compact, METH_VARARGS, NULL},
                                {"index_save", save, METH_VARARGS, NULL},
                                {"index_open", open_folder, METH_O, NULL},
+                               {"index_exists", exists, METH_O, NULL},
                                {"index_info", info, METH_O, NULL},
                                {"index_lexicons", lexicons, METH_O, NULL},
                                {0}};

@@ -2,46 +2,80 @@
 --against` does.
 
 The twin of a removed document is the first near document of the reference collection, in input order; documents of the
-input are not compared with each other. If all sets fit one task, it decides. Otherwise equal documents are joined as
-one, and documents of the input without an equal one in the reference collection are joined with it. If many pairs share
-keys, the reference collection is processed in blocks: a document near one of a block is not compared with later blocks.
+input are not compared with each other. The reference collection may be an index, whose sets the driver reads. If all
+sets fit one task, it decides. Otherwise equal documents are joined as one, and documents of the input without an equal
+one in the reference collection are joined with it. If many pairs share keys, the reference collection is processed in
+blocks: a document near one of a block is not compared with later blocks.
 """
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import Index, batch
 from . import _dedup, _one_task, _sets
-from ._arrow import map_partitions, numbers
+from ._arrow import map_partitions, numbers, packed
 from ._frames import Documents, numbered
-from ._stages import Stage, Stages
+from ._stages import Stage, Stages, hash_of
 
 if TYPE_CHECKING:
     import pyarrow
 
 _LEAST_PAIRS = 1000  # that share a key in a block
+#: Members of sets that the driver reads from an index at a time, about, and documents that it reads first.
+_MEMBERS_AT_A_TIME, _FIRST_DOCUMENTS = 4_000_000, 1000
 _REMOVED = "similarity double, reason string, cluster long, counts array<long>"
 
 
-def removed(stages: Stages, documents: Documents, reference: Documents, rule: _sets.Rule,
+def removed(stages: Stages, documents: Documents, reference: Documents | Index, rule: _sets.Rule,
             pairs_at_once: int = _dedup.PAIRS_AT_ONCE, members_at_once: int = _one_task.MEMBERS_AT_ONCE) -> Stage:
     """All removed documents: doc, id, ord, kept (the id of the reference document), kept_doc, similarity, reason,
     cluster. Documents with the same twin are a cluster; clusters are numbered in input order."""
-    sets = [_sets.term_sets(stages, side.frame, rule, side.data, name)
-            for side, name in ((documents, "sets"), (reference, "sets-against"))]
+    other = (_sets_of_index(stages, reference, rule) if isinstance(reference, Index) else
+             _sets.term_sets(stages, reference.frame, rule, reference.data, "sets-against"))
+    sets = [_sets.term_sets(stages, documents.frame, rule, documents.data), other]
     stages.note(documents=sets[0].rows, reference_documents=sets[1].rows)
     found = None
     if _one_task.fits(sets, members_at_once):
         found = _in_one_task(stages, sets, rule)
     if found is None:
         documents.check_ids(stages, sets[0])
-        reference.check_ids(stages, sets[1])
-        found = _by_many(stages, sets, reference, rule, pairs_at_once)
+        if isinstance(reference, Documents):
+            reference.check_ids(stages, sets[1])
+        found = _by_many(stages, sets, rule, pairs_at_once)
     stages.note(removed=found.rows, kept=sets[0].rows - found.rows)
     return found
+
+
+def _sets_of_index(stages: Stages, index: Index, rule: _sets.Rule) -> Stage:
+    """The sets of an index, as `term_sets` makes them of documents; doc is the position in the index."""
+    parts, first, rows, count = list[Stage](), 0, len(index), _FIRST_DOCUMENTS
+    while first < rows or not parts:
+        sets = batch.index_term_sets(index, first, count, **rule.terms).to_arrow()
+        parts.append(_part_of_index(stages, sets, first))
+        first += sets.num_rows
+        members = max(1, parts[-1].facts["members"])
+        count = min(4 * count, max(1, _MEMBERS_AT_A_TIME * count // members))
+    facts = {name: sum(part.facts[name] for part in parts) for name in ("rows", "members")}
+    return Stage(_sets._union([part.table for part in parts]), hash_of([part.hash for part in parts]), facts)
+
+
+def _part_of_index(stages: Stages, sets: pyarrow.Table, first: int) -> Stage:
+    import pyarrow
+    own = pyarrow.table({"doc": sets["row"], "id": sets["id"], "ord": sets["row"],
+                         "fingerprint": sets["fingerprint"].cast(pyarrow.binary()), "terms": packed(sets["terms"]),
+                         "words": packed(sets["words"])})
+    content = hashlib.sha256()
+    for name in own.column_names:
+        for chunk in own[name].chunks:
+            for buffer in filter(None, chunk.buffers()):
+                content.update(buffer)
+    return stages.table(f"sets-of-index-{first}", lambda: stages.spark.createDataFrame(own), [content.hexdigest()],
+                        _sets.SET_FACTS)
 
 
 def cluster_table(gone: Stage) -> Any:
@@ -52,8 +86,8 @@ def cluster_table(gone: Stage) -> Any:
 
 # ---- Many tasks ------------------------------------------------------------------------------------------------------
 
-def _by_many(stages: Stages, sets: list[Stage], reference: Documents, rule: _sets.Rule, pairs_at_once: int) -> Stage:
-    references = _reference_ranks(stages, sets[1], reference)
+def _by_many(stages: Stages, sets: list[Stage], rule: _sets.Rule, pairs_at_once: int) -> Stage:
+    references = _reference_ranks(stages, sets[1])
     leaders = _leaders(stages, sets[0], references)
     counts_stage, counts = _sets.count_members(stages, sets)
     asked = Stage(leaders.table.filter("rank is null").selectExpr("doc", "doc as rank"), leaders.hash, leaders.facts)
@@ -66,12 +100,12 @@ def _by_many(stages: Stages, sets: list[Stage], reference: Documents, rule: _set
     return _clustered(stages, gone)
 
 
-def _reference_ranks(stages: Stages, sets: Stage, reference: Documents) -> Stage:
+def _reference_ranks(stages: Stages, sets: Stage) -> Stage:
     """The first of equal documents of the reference collection, ranked in the order of its input: rank, doc, id,
     fingerprint."""
     from pyspark.sql import functions as f
     first = sets.table.groupBy("fingerprint").agg(f.min_by(f.struct("doc", "id", "ord"), "ord").alias("first"))
-    return numbered(stages, "reference-ranks", first.select("fingerprint", "first.*"), reference.order(), "rank", [sets])
+    return numbered(stages, "reference-ranks", first.select("fingerprint", "first.*"), [f.col("ord")], "rank", [sets])
 
 
 def _leaders(stages: Stages, sets: Stage, references: Stage) -> Stage:
@@ -158,16 +192,22 @@ def _clustered(stages: Stages, gone: Stage) -> Stage:
 # ---- One task --------------------------------------------------------------------------------------------------------
 
 def _in_one_task(stages: Stages, sets: list[Stage], rule: _sets.Rule) -> Stage | None:
-    """None if more pairs share keys than a task should have."""
+    """None if more pairs share keys than a task should have, or if ids repeat."""
     from pyspark.sql import functions as f
-    kinds = {field.name: field.dataType.simpleString() for field in sets[0].table.schema.fields}
-    schema = f"doc long, id {kinds['id']}, ord {kinds['ord']}, kept_doc long, kept {kinds['id']}, {_REMOVED}"
+    own, other = (dict(stage.table.dtypes) for stage in sets)
+    kinds = {"id": own["id"], "ord": own["ord"], "kept": other["id"], "kept_ord": other["ord"]}
+    schema = f"doc long, id {own['id']}, ord {own['ord']}, kept_doc long, kept {other['id']}, {_REMOVED}"
+
+    def rows_of(side: int, names: dict[str, str]) -> Any:
+        """The sets of a side; its ids and order, which may have types of their own, in columns of their own."""
+        carried = [f.col(names[name]).alias(name) if name in names else f.lit(None).cast(kind).alias(name)
+                   for name, kind in kinds.items()]
+        return sets[1 - side].table.select(f.lit(side).alias("side"), "doc", *carried, "fingerprint", "terms", "words")
 
     def make() -> Any:
-        rows = _sets._union([stage.table.select(f.lit(side).alias("side"), "doc", "id", "ord", "fingerprint", "terms",
-                                                "words") for side, stage in enumerate(reversed(sets))])
-        return map_partitions(rows.repartition(1).sortWithinPartitions("side", "ord"), _decide, schema, rule.threshold,
-                              rule.measure)
+        rows = rows_of(0, {"kept": "id", "kept_ord": "ord"}).union(rows_of(1, {"id": "id", "ord": "ord"}))
+        together = rows.repartition(1).sortWithinPartitions("side", "kept_ord", "ord").drop("kept_ord")
+        return map_partitions(together, _decide, schema, rule.threshold, rule.measure)
     stage = stages.table("decision", make, sets, {"counts": "max(counts)"}, threshold=rule.threshold, measure=rule.measure)
     counts = _one_task.counts_of(stage)
     if counts is None:
@@ -182,10 +222,9 @@ def _decide(batches: Iterator[pyarrow.RecordBatch], threshold: float, measure: A
     if rows is None:
         return
     places, references = np.arange(rows.num_rows), int((numbers(rows, "side") == 0).sum())
-    for own in (places[:references], places[references:]):
-        if double := _one_task.double_ids(rows.take(own)):
-            yield _removed(rows, None, _one_task.Counts(double[0]), tuple(own[list(double[1:])]))
-            return
+    if any(_one_task.double_ids(rows.take(own)) for own in (places[:references], places[references:])):
+        yield _removed(rows, None, _one_task.TOO_MANY)  # the ids are named elsewhere
+        return
     leader = _one_task.leaders(rows, places)
     sides = [places[:references][leader[:references] == places[:references]],
              places[references:][leader[references:] == places[references:]]]
@@ -204,15 +243,15 @@ def _decide(batches: Iterator[pyarrow.RecordBatch], threshold: float, measure: A
     yield _removed(rows, (gone, kept[first], similarity[first], reason), counts._replace(removed=len(gone)))
 
 
-def _removed(rows: pyarrow.Table, gone: Any, counts: _one_task.Counts, double: tuple[int, ...] = ()) -> pyarrow.Table:
-    """Removed documents by place, and a row with the counts (and two repeated ids)."""
+def _removed(rows: pyarrow.Table, gone: Any, counts: _one_task.Counts) -> pyarrow.Table:
+    """Removed documents by place, and a row with the counts."""
     import pyarrow
     none = np.empty(0, np.int64)
     place, kept, similarity, reason = gone or (none, none, np.empty(0), np.empty(0, str))
     _, first, cluster = np.unique(kept, return_index=True, return_inverse=True)
     cluster = np.argsort(np.argsort(first))[cluster.reshape(-1)]
-    own, other = _one_task.with_counts(place, double[:1]), _one_task.with_counts(kept, double[1:])
+    own, other = _one_task.with_counts(place, ()), _one_task.with_counts(kept, ())
     columns = {"doc": rows["doc"].take(own), "id": rows["id"].take(own), "ord": rows["ord"].take(own),
-               "kept_doc": rows["doc"].take(other), "kept": rows["id"].take(other), "similarity": similarity,
+               "kept_doc": rows["doc"].take(other), "kept": rows["kept"].take(other), "similarity": similarity,
                "reason": pyarrow.array(reason.astype(object), pyarrow.string()), "cluster": cluster.astype(np.int64)}
     return _one_task.table_with(columns, len(own), counts)

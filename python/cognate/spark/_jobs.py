@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, Unpack
 
+from .._index import Index
 from .._inputs import LinkRule, TermOptions, WeightOptions
 from .._lexicon import Lexicon
 from . import _against, _dedup, _link, _one_task, _sets, signatures
@@ -120,8 +121,10 @@ def _decide(df: Any, text: str, id: str, threshold: float, measure: str, keep: s
 def _remove_against(df: Any, against: Any, text: str, id: str, threshold: float, measure: str,
                     options: SparkOptions) -> tuple[Stages, Documents, Stage]:
     stages = _begin(df.sparkSession, options, SparkOptions.__annotations__)
-    documents, reference = (Documents(frame, text, id, options.get("order"), options.get("lang", "lang"), None,
-                                      options.get("data")) for frame in (df, against))
+
+    def documents_in(frame: Any) -> Documents:
+        return Documents(frame, text, id, options.get("order"), options.get("lang", "lang"), None, options.get("data"))
+    documents, reference = documents_in(df), against if isinstance(against, Index) else documents_in(against)
     gone = _against.removed(stages, documents, reference, _rule(threshold, measure, options),
                             options.get("pairs_at_once", _dedup.PAIRS_AT_ONCE),
                             options.get("members_at_once", _one_task.MEMBERS_AT_ONCE))
@@ -134,7 +137,8 @@ def dedup(df: Any, text: str = "text", id: str = "id", *, against: Any = None, t
     """The kept rows with all their columns, as cognate.dedup decides; rows without a text are dropped.
 
     ``keep`` is longest, first, last, or field:NAME (the greatest value of a column) or field:NAME:min. With
-    ``against``, a DataFrame with the same columns of ids and texts, only rows near one of its rows are removed.
+    ``against``, a DataFrame with the same columns of ids and texts, or an index of the same measure, only rows near one
+    of its documents are removed. An index is opened on the driver.
     """
     if against is not None:
         stages, documents, gone = _remove_against(df, against, text, id, threshold, measure, options)
@@ -150,8 +154,8 @@ def clusters(df: Any, text: str = "text", id: str = "id", *, against: Any = None
              **options: Unpack[SparkOptions]) -> Any:
     """Clusters of two documents or more: cluster, id, representative, similarity, kept.
 
-    With ``against``, the removed rows, grouped by their representative: the first row of that DataFrame that they are
-    near.
+    With ``against``, the removed rows, grouped by their representative: the first row of that DataFrame, or document of
+    that index, that they are near.
     """
     if against is not None:
         stages, _, gone = _remove_against(df, against, text, id, threshold, measure, options)
@@ -235,7 +239,7 @@ def find_pairs(stages: Stages, sides: list[Documents], rule: _sets.Rule,
         name = "sets" if number == 0 else "sets-against"
         sets.append(_sets.term_sets(stages, documents.frame, rule, documents.data, name))
     stages.note(documents=sum(stage.rows for stage in sets))
-    if _one_task.fits(sets, members_at_once):
+    if _one_task.fits(sets, members_at_once) and _one_task.have_one_type(sets):
         table = _one_task.pairs(stages, sets, rule)
         if table is not None:
             return table

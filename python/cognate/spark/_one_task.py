@@ -41,6 +41,10 @@ class Counts(NamedTuple):
     removed: int = 0
 
 
+#: Of a task that gives up.
+TOO_MANY = Counts(candidates=_TOO_MANY)
+
+
 def decide(stages: Stages, sets: Stage, documents: Documents, rule: _sets.Rule, keep: str, keep_order: list[Any],
            grouping: str) -> Stage | None:
     """All members of clusters of two and more: cluster, doc, id, ord, kept_doc, kept, similarity, reason, stays.
@@ -135,9 +139,13 @@ def pairs(stages: Stages, sets: list[Stage], rule: _sets.Rule) -> Any:
 
 
 def fits(sets: list[Stage], members_at_once: int) -> bool:
-    """Whether one task may take these sets. Two collections must have ids of one type."""
-    kinds = {tuple(stage.table.schema[name].dataType.simpleString() for name in ("id", "ord")) for stage in sets}
-    return len(kinds) == 1 and 0 < sum(stage.facts["members"] for stage in sets) <= members_at_once
+    """Whether one task may have these sets."""
+    return 0 < sum(int(stage.facts["members"]) for stage in sets) <= members_at_once
+
+
+def have_one_type(sets: list[Stage]) -> bool:
+    """Whether ids, and the order of the input, have one type in all collections."""
+    return len({tuple(_kinds(stage)[name] for name in ("id", "ord")) for stage in sets}) == 1
 
 
 def counts_of(stage: Stage) -> Counts | None:

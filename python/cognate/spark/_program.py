@@ -14,6 +14,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from .. import _cognate
+from .._index import Index
 from . import _against, _archive, _dedup, _jobs, _link, _log
 from ._files import Files
 from ._stages import Stages, hash_of
@@ -145,7 +147,8 @@ def _dedup_options(parser: argparse.ArgumentParser) -> None:
     input_options(parser)
     parser.add_argument("-o", "--output", metavar="DIR", help="the records that stay, as files in a new folder")
     parser.add_argument("--against", nargs="+", metavar="IN",
-                        help="remove what stands in these (decontamination), and nothing else")
+                        help="remove what stands in these, or in an index of this machine (decontamination), and nothing "
+                             "else")
     parser.add_argument("--clusters", metavar="FILE", help="all members of clusters, on this machine")
     parser.add_argument("--removed", metavar="FILE", help="what goes, and for whom, on this machine")
     parser.add_argument("--keep", default="longest", help="longest, first, last, field:NAME or field:NAME:min")
@@ -309,38 +312,56 @@ def _cell(value: Any) -> str:
     return str(value).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
 
 
-def _named(frame: Any, columns: dict[str, tuple[Files, str]]) -> Any:
-    """Adds to each of these columns of docs one with the names that they have in files."""
+def _named(frame: Any, columns: dict[str, tuple[Files | None, str]]) -> Any:
+    """Adds to each of these columns of docs one with the names that they have in files, in the place of a column of that
+    name; without files the names are there."""
     for doc, (files, name) in columns.items():
+        if files is None:
+            continue
         names = files.names(frame.selectExpr(f"`{doc}` as doc"))
-        frame = frame.join(names.withColumnsRenamed({"doc": doc, "name": name}), doc)
+        own = frame.withColumnRenamed(doc, "_doc") if doc == name else frame.drop(name).withColumn("_doc", frame[doc])
+        frame = own.join(names.withColumnsRenamed({"doc": "_doc", "name": name}), "_doc").drop("_doc")
     return frame
+
+
+def _index_of(paths: list[str] | None) -> Index | None:
+    """The index that these name, which then stands alone."""
+    for path in paths or ():
+        if _cognate.index_exists(os.fsencode(path)):
+            if len(paths or ()) > 1:
+                raise ValueError(f"--against {path}: an index stands alone")
+            return Index.open(path)
+    return None
 
 
 def _run_dedup(arguments: argparse.Namespace) -> int:
     if not (arguments.output or arguments.clusters or arguments.removed):
         raise ValueError("say what to write: -o DIR, --clusters FILE or --removed FILE")
+    index = _index_of(arguments.against)
     job = _Job(arguments)
     files = job.files(arguments.inputs)
-    kept_files = job.files(arguments.against, "records-against") if arguments.against else files
+    kept_files: Files | None = files  # documents of an index are named by their ids
     documents = files.documents(_jobs.keep_field(arguments.keep))
-    decision: Any = None
     if arguments.against:
-        gone = _against.removed(job.stages, documents, kept_files.documents(), job.rule())
+        kept_files = None if index is not None else job.files(arguments.against, "records-against")
+        reference = index if kept_files is None else kept_files.documents()
+        assert reference is not None
+        gone = _against.removed(job.stages, documents, reference, job.rule())
+        clusters = _against.cluster_table(gone)
     else:
         decision = _dedup.decide(job.stages, documents, job.rule(), arguments.keep, arguments.grouping)
         gone = _dedup.removed(job.stages, decision, arguments.threshold)
         job.stages.note(removed=gone.rows, kept=job.stages.report["documents"] - gone.rows)
+        clusters = _dedup.cluster_table(job.stages, decision, gone) if arguments.clusters else None
     if arguments.removed:
-        rows = _named(gone.table.drop("id", "kept"), {"doc": (files, "id"), "kept_doc": (kept_files, "kept")}).orderBy("doc")
+        rows = _named(gone.table.drop("id"), {"doc": (files, "id"), "kept_doc": (kept_files, "kept")}).orderBy("doc")
         _write_table(arguments.removed, ["id", "kept", "similarity", "reason"],
                      rows.select("id", "kept", "similarity", "reason"))
     if arguments.clusters:
-        clusters = _against.cluster_table(gone) if arguments.against else _dedup.cluster_table(job.stages, decision, gone)
-        rows = _named(clusters.drop("id"), {"doc": (files, "id"), "representative": (kept_files, "name")}).orderBy(
-            "cluster", "doc")
+        names = {"doc": (files, "id"), "representative": (kept_files, "representative")}
         _write_table(arguments.clusters, ["cluster", "id", "representative", "similarity", "kept"],
-                     rows.select("cluster", "id", "name", "similarity", "kept"))
+                     _named(clusters.drop("id"), names).orderBy("cluster", "doc").select(
+                         "cluster", "id", "representative", "similarity", "kept"))
     if arguments.output:
         files.write(documents, gone.table, arguments.output)
     report = job.end()

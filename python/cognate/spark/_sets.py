@@ -38,6 +38,8 @@ OWN_FLAGS = _HAS_TERMS | SMALLER
 _WORDS = 1 << 48
 _SIZE_MOST = (1 << 31) - 1
 
+#: What is known about a table of sets.
+SET_FACTS = {"members": "coalesce(sum(octet_length(terms) + octet_length(words)), 0) div 8"}
 KEY_COLUMNS = "key long, place int, size int, first long, second long, flags int"
 
 
@@ -58,7 +60,7 @@ def term_sets(stages: Stages, frame: Any, rule: Rule, data: str, name: str = "se
     schema = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in carried)
     schema += ", text_bytes long, fingerprint binary, terms binary, words binary"
     return stages.table(name, lambda: map_batches(frame, _term_sets, schema, rule.terms), [data, "packed"],
-                        {"members": "coalesce(sum(octet_length(terms) + octet_length(words)), 0) div 8"}, terms=rule.terms)
+                        SET_FACTS, terms=rule.terms)
 
 
 def count_members(stages: Stages, sets: list[Stage], slot_bits: int | None = None) -> tuple[Stage, Any]:

@@ -139,14 +139,16 @@ cog_status segment_draft_sets(const cog_index *index, const struct corpus *corpu
 cog_status index_read_set(const cog_index *index, size_t part, uint32_t row,
                           struct loaded_sets *loaded, struct bytes_view *id,
                           struct document_set *set, cog_error *error);
-/* Calls `take` for all documents of an index of sets that are not removed, in row order. */
+/* Calls `take` for documents of an index of sets that are not removed, in row order: for `count` of
+ * them from position `first` on. */
 typedef cog_status set_taker(void *context, struct bytes_view id, const struct document_set *set,
                              cog_error *error);
-cog_status index_visit_sets(const cog_index *index, set_taker *take, void *context,
-                            cog_error *error);
+cog_status index_visit_sets(const cog_index *index, uint64_t first, uint64_t count, set_taker *take,
+                            void *context, cog_error *error);
 
-/* Appends all documents of an index of sets to the file of sets. */
-cog_status index_append_sets(const cog_index *index, struct document_sets *sets, cog_error *error);
+/* Appends the same documents to the file of sets. */
+cog_status index_append_sets(const cog_index *index, uint64_t first, uint64_t count,
+                             struct document_sets *sets, cog_error *error);
 /* The approximate size that they take there. */
 uint64_t index_set_bytes(const cog_index *index);
 

@@ -42,26 +42,44 @@ cog_status index_read_set(const cog_index *index, size_t part, uint32_t row,
                            segment->container.path, row);
 }
 
-static cog_status visit_part(const cog_index *index, size_t part, struct loaded_sets *loaded,
-                             set_taker *take, void *context, cog_error *error) {
+/* Rows that can be found: `skip` are passed over, then `count` taken; both count down. */
+struct set_range {
+    uint64_t skip, count;
+};
+
+static cog_status visit_part(const cog_index *index, size_t part, struct set_range *range,
+                             struct loaded_sets *loaded, set_taker *take, void *context,
+                             cog_error *error) {
     const struct manifest_entry *entry = &index->parts.manifest.entries[part];
     struct bytes_view id;
     struct document_set set;
-    for (uint32_t row = 0; row < entry->rows; row++) {
+    for (uint32_t row = 0; row < entry->rows && range->count; row++) {
         if (entry->removed_count && manifest_is_removed(entry, row))
             continue;
+        if (range->skip) {
+            range->skip--;
+            continue;
+        }
+        range->count--;
         TRY(index_read_set(index, part, row, loaded, &id, &set, error));
         TRY(take(context, id, &set, error));
     }
     return COG_OK;
 }
 
-cog_status index_visit_sets(const cog_index *index, set_taker *take, void *context,
-                            cog_error *error) {
+cog_status index_visit_sets(const cog_index *index, uint64_t first, uint64_t count, set_taker *take,
+                            void *context, cog_error *error) {
     struct loaded_sets loaded = {0};
+    struct set_range range = {first, count};
     cog_status status = COG_OK;
-    for (size_t part = 0; part < index->parts.manifest.count && status == COG_OK; part++)
-        status = visit_part(index, part, &loaded, take, context, error);
+    for (size_t part = 0; part < index->parts.manifest.count && status == COG_OK; part++) {
+        const struct manifest_entry *entry = &index->parts.manifest.entries[part];
+        const uint64_t rows = entry->rows - entry->removed_count;
+        if (range.skip >= rows)
+            range.skip -= rows;
+        else
+            status = visit_part(index, part, &range, &loaded, take, context, error);
+    }
     loaded_sets_free(&loaded);
     return status;
 }
@@ -89,9 +107,10 @@ static cog_status append_row(void *context, struct bytes_view id, const struct d
                : document_sets_append(appended->sets, &appended->batch, error);
 }
 
-cog_status index_append_sets(const cog_index *index, struct document_sets *sets, cog_error *error) {
-    struct appended appended = {.sets = sets};
-    cog_status status = index_visit_sets(index, append_row, &appended, error);
+cog_status index_append_sets(const cog_index *index, uint64_t first, uint64_t count,
+                             struct document_sets *sets, cog_error *error) {
+    struct appended appended = {.sets = sets, .position = first};
+    cog_status status = index_visit_sets(index, first, count, append_row, &appended, error);
     THEN(status, document_sets_append(sets, &appended.batch, error));
     set_batch_free(&appended.batch);
     return status;

@@ -75,8 +75,8 @@ static cog_status find_by_sets(struct pair_task *task, cog_documents *documents,
     TRY(document_sets_open(sets, "-", error));
     TRY(corpus_read(&task->corpora[0], documents, &reading, task->run, task->report, error));
     corpus_settle(&task->corpora[0]);
-    TRY(index_append_sets(index, sets, error));
-    TRY(index_visit_sets(index, add_row, &task->corpora[1], error));
+    TRY(index_append_sets(index, 0, UINT64_MAX, sets, error));
+    TRY(index_visit_sets(index, 0, UINT64_MAX, add_row, &task->corpora[1], error));
     corpus_settle(&task->corpora[1]);
     report_number(task->report, "scratch_bytes", (double)sets->file.size_bytes);
     return set_pairs_join(task, sets, matches, error);

@@ -308,6 +308,104 @@ TEST(batch_term_sets_are_what_dedup_compares) {
     compare_sets(COG_MEASURE_CONTAINMENT);
 }
 
+/* ---- Term sets of an index ------------------------------------------------------------------- */
+
+/* An index of all texts in two segments, of which some were removed. */
+static void index_texts(const struct texts *texts, const cog_index_options *options,
+                        const char *const *removed, size_t removed_count, cog_index **index) {
+    static char ids[TEXTS][8];
+    cog_document items[TEXTS];
+    cog_documents *first = NULL, *second = NULL;
+    for (size_t i = 0; i < TEXTS; i++) {
+        items[i] = texts->items[i];
+        snprintf(ids[i], sizeof ids[i], "%zu", i);
+        items[i].id = ids[i];
+        items[i].id_size = strlen(ids[i]);
+    }
+    CHECK_OK(cog_documents_from_memory(items, 150, &first, error));
+    CHECK_OK(cog_documents_from_memory(items + 150, TEXTS - 150, &second, error));
+    CHECK_OK(cog_index_build(first, options, NULL, index, NULL, error));
+    CHECK_OK(cog_index_add(*index, second, NULL, NULL, error));
+    CHECK_OK(cog_index_remove(*index, removed, removed_count, NULL, error));
+    cog_documents_close(first);
+    cog_documents_close(second);
+}
+
+static bool same_list(const struct received *a, size_t a_row, const struct received *b,
+                      size_t b_row, int column) {
+    const struct ArrowArray *lists[] = {a->array.children[column], b->array.children[column]};
+    const int32_t *ends[] = {(const int32_t *)lists[0]->buffers[1] + a_row,
+                             (const int32_t *)lists[1]->buffers[1] + b_row};
+    const size_t bytes = (size_t)(ends[0][1] - ends[0][0]) * sizeof(int64_t);
+    const int64_t *items[] = {lists[0]->children[0]->buffers[1], lists[1]->children[0]->buffers[1]};
+    return ends[0][1] - ends[0][0] == ends[1][1] - ends[1][0] &&
+           (bytes == 0 || memcmp(items[0] + ends[0][0], items[1] + ends[1][0], bytes) == 0);
+}
+
+/* Position `row` of the index is the row `other` of the texts' sets. */
+static bool same_row(const struct received *index, size_t row, const struct received *texts,
+                     size_t other) {
+    const struct ArrowArray *ids = index->array.children[5];
+    const int64_t *at = ids->buffers[1];
+    const uint8_t *prints[] = {index->array.children[4]->buffers[1],
+                               texts->array.children[4]->buffers[1]};
+    char id[8];
+    int size = snprintf(id, sizeof id, "%lld", (long long)numbers_of(texts, 0)[other]);
+    return same_list(index, row, texts, other, 1) && same_list(index, row, texts, other, 2) &&
+           memcmp(prints[0] + 16 * row, prints[1] + 16 * other, 16) == 0 &&
+           at[row + 1] - at[row] == size &&
+           memcmp((const char *)ids->buffers[2] + at[row], id, (size_t)size) == 0;
+}
+
+static void compare_index_sets(cog_measure measure) {
+    static const char *const removed[] = {"0", "149", "150", "151", "239"};
+    const struct texts *texts = make_texts();
+    cog_documents *documents = NULL;
+    cog_index *index = NULL;
+    cog_index_options options;
+    struct ArrowArrayStream stream;
+    struct received sets, page;
+    cog_index_options_init_for(&options, measure);
+    index_texts(texts, &options, removed, 5, &index);
+    CHECK_OK(cog_documents_from_memory(texts->items, TEXTS, &documents, error));
+    CHECK_OK(cog_term_sets(documents, &options.sign.terms, measure, NULL, &stream, NULL, error));
+    CHECK(receive(&stream, &sets));
+    static const size_t pages[][2] = {{0, 100}, {100, 60}, {160, 1}, {161, 1000}, {234, 5}};
+    size_t other = 0, position = 0;
+    for (size_t i = 0; i < 5; i++) {
+        CHECK_OK(cog_index_term_sets(index, &options.sign.terms, measure, pages[i][0], pages[i][1],
+                                     &stream, error));
+        CHECK(receive(&stream, &page));
+        CHECK(page.array.n_children == 6);
+        for (size_t row = 0; row < (size_t)page.array.length; row++, other++, position++) {
+            for (size_t k = 0; k < 5; k++) /* the next text that was not removed */
+                other += numbers_of(&sets, 0)[other] == atoi(removed[k]);
+            CHECK(numbers_of(&page, 0)[row] == (int64_t)position);
+            CHECK(same_row(&page, row, &sets, other));
+        }
+        dismiss(&page);
+    }
+    CHECK(position == TEXTS - 1 - 5);
+    cog_error refused;
+    options.sign.terms.ngram++;
+    CHECK(cog_index_term_sets(index, &options.sign.terms, measure, 0, 1, &stream, &refused) ==
+          COG_ERR_USAGE);
+    options.sign.terms.ngram--;
+    for (int other_measure = 0; other_measure <= COG_MEASURE_CONTAINMENT; other_measure++)
+        CHECK((cog_index_term_sets(index, &options.sign.terms, (cog_measure)other_measure, 234, 1,
+                                   &stream, &refused) == COG_ERR_USAGE) ==
+              (other_measure != (int)measure));
+    stream.release(&stream);
+    dismiss(&sets);
+    cog_documents_close(documents);
+    cog_index_close(index);
+}
+
+TEST(batch_term_sets_of_an_index_are_those_of_its_documents) {
+    compare_index_sets(COG_MEASURE_JACCARD);
+    compare_index_sets(COG_MEASURE_CONTAINMENT);
+}
+
 /* Verified pairs, clustered in keep order, are the clusters of dedup. */
 static void compare_clusters(cog_grouping grouping) {
     const struct texts *texts = make_texts();
