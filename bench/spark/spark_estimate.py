@@ -3,13 +3,13 @@
 
 usage: bench/spark/spark_estimate.py --row-us A --comparison-ns B --document-us C --document-bytes D
 
-An extrapolation. A and B are per core: bench/spark/spark_windows.py --fit prints them for all workers together, so times the
-number of workers. A is all that a row costs under one order of its bits or one key: permuting, the shuffle, sorting, writing
-and reading it again. C and D are the core seconds in stages and the bytes shuffled of `cognate spark dedup` per document
-(bench/spark/spark_scale.py). Comparisons and bytes of joins are those of `cognate.spark.plan`. Reading, signing and true
+An extrapolation. A and B are per core: bench/spark/spark_windows.py --fit prints them. A is all that a row costs under one
+order of its bits or one key: permuting, the shuffle, sorting, writing and reading it again. C and D are the core microseconds
+in stages and the bytes shuffled of `cognate spark dedup` per document: bench/spark/spark_scale.py prints them. Comparisons and bytes of joins are those of `cognate.spark.plan`. Reading, signing and true
 measures of joins come on top, and so do starts, stragglers and a network that is slower than this machine's loopback.
 """
 import argparse
+import sys
 
 from cognate.spark import plan
 from cognate.spark._plan import KEY_ROW_BYTES
@@ -44,6 +44,7 @@ def main():
     parser.add_argument("--document-us", type=float, required=True)
     parser.add_argument("--document-bytes", type=float, required=True)
     arguments = parser.parse_args()
+    print("$", *sys.argv)
     print("| job | settings | recall at the threshold, by the model | comparisons | shuffled | core hours | on |\n"
           "|---|---|---|---|---|---|---|")
     for job, rows, threshold, ways, machines in JOBS:

@@ -30,6 +30,7 @@ import cognate.spark
 
 RELATED = ["--threshold", "0.7", "--method", "lsh", "--key-bits", "16", "--tables", "10", "--flips", "2", "--flip-mode",
            "distance"]
+WORKERS = 2  # of one core
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 for part in ("python/tests/spark", "bench/dedup"):
     sys.path.insert(0, str(ROOT / part))
@@ -100,7 +101,7 @@ def on_spark(job, documents, folder, cluster, archive, arguments):
     options, files = options_of(job, folder, "spark")
     output = folder / "spark-kept" if job == "dedup" else files["pairs"]
     settings = {"spark.executor.memory": arguments.memory, "spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false",
-                "spark.executor.cores": "1", "spark.cores.max": "2", "spark.sql.shuffle.partitions": "16",
+                "spark.executor.cores": "1", "spark.cores.max": str(WORKERS), "spark.sql.shuffle.partitions": "16",
                 "spark.driver.memory": "2g", "spark.local.dir": str(folder / "driver-scratch")}
     command = [sys.executable, "-m", "cognate._program", "spark", job, documents, *options, "-o", output, "--work",
                folder / f"work-{job}", "--stats", folder / "stats.json", "--archive", archive, "--master", cluster.url,
@@ -133,6 +134,10 @@ def run(job, documents, folder, cluster, archive, arguments):
           "| stage | seconds | rows | MB shuffled |\n|---|---|---|---|")
     for stage in stats["stages"]:
         print(f"| {stage['stage']} | {stage['seconds']:.1f} | {stage['rows']} | {stage['shuffled_bytes'] / 1e6:.1f} |")
+    if job == "dedup" and not killed:
+        count = stats["documents"]
+        print(f"\nfor bench/spark/spark_estimate.py: --document-us {WORKERS * stats['seconds'] / count * 1e6:.0f} "
+              f"--document-bytes {stats['shuffled_bytes'] / count:.0f}")
     sys.stdout.flush()
     return all(same.values())
 
@@ -145,12 +150,13 @@ def main():
     parser.add_argument("--kill", type=float, default=0, metavar="SECONDS", help="kill an executor this many seconds after the start")
     parser.add_argument("--memory", default="2g", help="of an executor's JVM (default: %(default)s)")
     arguments = parser.parse_args()
+    print("$", *sys.argv, flush=True)
     all_same = True
     for count in map(int, arguments.documents.split(",")):
         with tempfile.TemporaryDirectory(prefix="spark-scale-") as name:
             folder = pathlib.Path(name)
             archive = cognate.spark.archive(str(folder / "env.tar.gz"))
-            with Cluster(folder / "cluster", memory="4g") as cluster:
+            with Cluster(folder / "cluster", workers=WORKERS, memory="4g") as cluster:
                 for job in arguments.jobs.split(","):
                     documents = make_documents(job, arguments, count, folder)
                     all_same &= run(job, documents, folder, cluster, archive, arguments)

@@ -108,8 +108,9 @@ static cog_status check_index(const cog_index *index, const cog_term_options *te
     TRY(check_enum(measure, COG_MEASURE_CONTAINMENT + 1, "measure", error));
     if (!index_is_of_sets(index) || index->measure != measure)
         return error_about(error, COG_ERR_USAGE, "index",
-                           "the index was built with another measure: build one with the measure "
-                           "jaccard or containment, and compare by the same");
+                           "the index was built with another measure, or holds signatures alone: "
+                           "build one of sets, with the measure jaccard or containment, and "
+                           "compare by the same");
     cog_pairs_options_init(&expected, measure);
     expected.sign.terms = *terms;
     TRY(cog_index_expect(index, &expected.sign, error));
