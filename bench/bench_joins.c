@@ -445,8 +445,8 @@ static void bench_file(const char *path) {
     weighting_init(&weighting, WEIGHTING_BM25);
     read_terms(path, 1, &words, &statistics[0]);
     read_terms(path, 3, &grams, &statistics[1]);
-    if (corpus_vectors(word_corpora, 1, statistics[0], &weighting, 0, everything, 0, &matrix,
-                       NULL) != COG_OK)
+    if (corpus_vectors(word_corpora, 1, statistics[0], &weighting, everything, 0, &matrix, NULL) !=
+        COG_OK)
         exit(2);
     struct gram_sets sets = make_sets(&grams);
     printf("%s\n", path);

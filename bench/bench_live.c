@@ -364,7 +364,6 @@ static cog_index *build(const char *folder, uint64_t documents, bool of_sets) {
     cog_index_options_init_for(&options, of_sets ? COG_MEASURE_JACCARD : COG_MEASURE_COSINE);
     if (!of_sets) {
         cog_sign_options_init(&options.sign, COG_SIGNATURE_SIMHASH);
-        options.sign.weights.min_collection_frequency = 1;
         options.sign.signature.bits = 64;
         options.method = COG_METHOD_BPHS;
         options.radius_bits = 3;

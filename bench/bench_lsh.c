@@ -374,12 +374,13 @@ static void read_log(const char *path, struct sparse_matrix *matrix) {
         options_terms(&given, &terms, &error) != COG_OK ||
         corpus_read(&corpus, documents, &reading, NULL, report, &error) != COG_OK ||
         corpus_statistics(corpora, 1, 0, &statistics, &error) != COG_OK ||
-        corpus_vectors(corpora, 1, statistics, &weighting, 6, selected, 0, &all, &error) != COG_OK)
+        corpus_vectors(corpora, 1, statistics, &weighting, selected, 0, &all, &error) != COG_OK)
         need(false, error.message);
+    enum { LEAST_URLS = 6 };
     uint32_t *rows = malloc(all.rows * sizeof *rows);
     size_t count = 0;
     for (size_t row = 0; row < all.rows; row++)
-        if (all.offsets[row + 1] > all.offsets[row])
+        if (all.offsets[row + 1] - all.offsets[row] >= LEAST_URLS)
             rows[count++] = (uint32_t)row;
     need(sparse_matrix_select(&all, rows, count, matrix), "memory is out");
     free(rows);

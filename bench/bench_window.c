@@ -90,8 +90,7 @@ static void read_vectors(struct study *study, const char *list, cog_sign_options
     const struct corpus *corpora[1] = {&study->corpus};
     const uint8_t *const selected[1] = {NULL};
     need(corpus_statistics(corpora, 1, 0, statistics, &error), &error);
-    need(corpus_vectors(corpora, 1, *statistics, &weighting, 1, selected, 0, &study->vectors,
-                        &error),
+    need(corpus_vectors(corpora, 1, *statistics, &weighting, selected, 0, &study->vectors, &error),
          &error);
     cog_documents_close(documents);
     cog_report_free(report);

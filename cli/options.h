@@ -165,8 +165,7 @@ enum option_kind {
     X(B, "b", 0, TERMS, PLAIN, "X", NULL,                                                          \
       "BM25: influence of the document length (default: 0.75)")                                    \
     X(MIN_FREQUENCY, "min-frequency", 0, TERMS, PLAIN, "N", NULL,                                  \
-      "drop terms with fewer occurrences in the collection (default: 2 for bm25 and tfidf, "       \
-      "else 1)")                                                                                   \
+      "bm25, tfidf: drop terms with fewer occurrences in the collection (default: 1)")             \
     X(SIGNATURE, "signature", 0, SIGNATURE, PLAIN, "KIND", "rp|simhash|topsig|minhash",            \
       "kind of signature (default: rp)")                                                           \
     X(BITS, "bits", 0, SIGNATURE, PLAIN, "N", NULL, "bits per signature (default: 1024)")          \

@@ -132,10 +132,8 @@ bool take_index_options(const struct arguments *arguments, cog_index_options *op
     if (measure != COG_MEASURE_COSINE)
         return take_set_options(arguments, options);
     int kind = choice_option(arguments, OPTION_SIGNATURE, COG_SIGNATURE_RP);
-    if (kind != COG_SIGNATURE_RP) {
+    if (kind != COG_SIGNATURE_RP)
         cog_sign_options_init(&options->sign, (cog_signature_kind)kind);
-        options->sign.weights.min_collection_frequency = 1;
-    }
     options->vectors = !has_option(arguments, OPTION_NO_VECTORS);
     return take_knobs(arguments, COG_KNOB_BUILD, &options->knobs) &&
            take_signature_options(arguments, &options->sign.signature) &&

@@ -156,10 +156,8 @@ static bool take_index(PyObject *dictionary, cog_index_options *options) {
     int kind = options_choice(dictionary, "signature", kind_names, COG_SIGNATURE_RP);
     if (kind < 0)
         return false;
-    if (kind != COG_SIGNATURE_RP) {
+    if (kind != COG_SIGNATURE_RP)
         cog_sign_options_init(&options->sign, (cog_signature_kind)kind);
-        options->sign.weights.min_collection_frequency = 1;
-    }
     int usual = (int)options->sign.weights.scheme;
     int scheme = options_choice(dictionary, "weighting", weighting_names, usual);
     if (scheme < 0)

@@ -480,7 +480,6 @@ struct row_filling {
     const struct statistics *statistics;
     const struct weighting *weighting; /* NULL for sets and frequencies */
     const struct idf_table *idf;
-    uint32_t min_terms;
     const uint8_t *selected; /* NULL: all rows */
     uint64_t *offsets;
     uint32_t *numbers;
@@ -530,7 +529,7 @@ static cog_status count_columns(void *context, unsigned worker, size_t begin, si
                 term_numbers_prefetch(filling->columns, bag.hashes[i + PREFETCH_AHEAD]);
             count += term_numbers_find(filling->columns, bag.hashes[i]) != TERM_NUMBER_NONE;
         }
-        filling->offsets[row + 1] = count < filling->min_terms ? 0 : count;
+        filling->offsets[row + 1] = count;
     }
     return COG_OK;
 }
@@ -604,7 +603,7 @@ static cog_status build_rows(struct row_filling *filling, unsigned threads, cog_
 
 cog_status corpus_vectors_in(const struct corpus *corpus, const struct term_numbers *columns,
                              const struct statistics *statistics, const struct weighting *weighting,
-                             uint32_t min_terms, const uint8_t *selected, unsigned threads,
+                             const uint8_t *selected, unsigned threads,
                              struct sparse_matrix *matrix, cog_error *error) {
     struct idf_table idf = {0};
     struct row_filling filling = {.corpus = corpus,
@@ -612,7 +611,6 @@ cog_status corpus_vectors_in(const struct corpus *corpus, const struct term_numb
                                   .statistics = statistics,
                                   .weighting = weighting,
                                   .idf = &idf,
-                                  .min_terms = min_terms,
                                   .selected = selected,
                                   .want_values = true};
     /* Filling a table of up to 65,536 logarithms does not pay for a few queries. */
@@ -627,8 +625,7 @@ cog_status corpus_vectors_in(const struct corpus *corpus, const struct term_numb
 
 cog_status corpus_frequencies_in(const struct corpus *corpus, const struct term_numbers *columns,
                                  unsigned threads, struct sparse_matrix *matrix, cog_error *error) {
-    struct row_filling filling = {
-        .corpus = corpus, .columns = columns, .min_terms = 1, .want_values = true};
+    struct row_filling filling = {.corpus = corpus, .columns = columns, .want_values = true};
     cog_status status = build_rows(&filling, threads, error);
     *matrix = (struct sparse_matrix){corpus->rows, term_numbers_count(columns), filling.offsets,
                                      filling.numbers, filling.values};
@@ -637,14 +634,14 @@ cog_status corpus_frequencies_in(const struct corpus *corpus, const struct term_
 
 cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
                           const struct statistics *statistics, const struct weighting *weighting,
-                          uint32_t min_terms, const uint8_t *const *selected, unsigned threads,
+                          const uint8_t *const *selected, unsigned threads,
                           struct sparse_matrix *matrices, cog_error *error) {
     struct term_numbers *columns = NULL;
     cog_status status =
         term_numbers_create(statistics, 1, weighting->min_collection_frequency, &columns, error);
     for (size_t i = 0; i < count && status == COG_OK; i++)
-        status = corpus_vectors_in(corpora[i], columns, statistics, weighting, min_terms,
-                                   selected[i], threads, &matrices[i], error);
+        status = corpus_vectors_in(corpora[i], columns, statistics, weighting, selected[i], threads,
+                                   &matrices[i], error);
     term_numbers_free(columns);
     return status;
 }

@@ -95,16 +95,15 @@ cog_status corpus_presence(const struct corpus *corpus, unsigned threads,
 /* In the next two, selected[i], if not NULL, is 1 for the rows of corpus i to use; other rows are
  * empty. */
 
-/* Rows of unit length over the common columns. Rows with fewer than min_terms weighted terms, too
- * short for weights, are left empty. */
+/* Rows of unit length over the common columns. */
 cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
                           const struct statistics *statistics, const struct weighting *weighting,
-                          uint32_t min_terms, const uint8_t *const *selected, unsigned threads,
+                          const uint8_t *const *selected, unsigned threads,
                           struct sparse_matrix *matrices, cog_error *error);
 /* The same for one corpus over existing columns. */
 cog_status corpus_vectors_in(const struct corpus *corpus, const struct term_numbers *columns,
                              const struct statistics *statistics, const struct weighting *weighting,
-                             uint32_t min_terms, const uint8_t *selected, unsigned threads,
+                             const uint8_t *selected, unsigned threads,
                              struct sparse_matrix *matrix, cog_error *error);
 /* Adds the sets of the selected rows (all if `selected` is NULL) to a file of sets. */
 cog_status corpus_add_sets(const struct corpus *corpus, const uint8_t *selected,

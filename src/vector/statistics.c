@@ -455,8 +455,8 @@ cog_status statistics_load_memory(const void *data, size_t size, struct statisti
 enum { WEIGHTS_AHEAD = 12, IDF_TABLE_MAX = 65536 };
 
 void weighting_init(struct weighting *weighting, enum weighting_scheme scheme) {
-    *weighting = (struct weighting){.scheme = scheme, .k1 = 1.2, .b = 0.75};
-    weighting->min_collection_frequency = weighting_needs_statistics(weighting) ? 2 : 0;
+    *weighting =
+        (struct weighting){.scheme = scheme, .k1 = 1.2, .b = 0.75, .min_collection_frequency = 1};
 }
 
 bool weighting_needs_statistics(const struct weighting *weighting) {

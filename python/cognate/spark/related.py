@@ -54,7 +54,7 @@ def find_related(stages: Stages, vectors: Any, data: str, queries: Iterable[str]
         stages.note(given_queries=len(given), unknown_queries=len(given) - documents[0].rows)
     if knobs is None and method == "lsh":
         knobs = KNOBS
-    return documents, join(stages, documents, method=method, knobs=knobs, short_terms=0, same=len(documents) > 1,
+    return documents, join(stages, documents, method=method, knobs=knobs, same=len(documents) > 1,
                            **options, **_WEIGHTS)
 
 

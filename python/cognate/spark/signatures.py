@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 Method = Literal["window", "lsh", "flat"]
-#: Documents with fewer weighted terms are compared by their sets of terms, as on one machine.
-SHORT_TERMS = 5
 #: Rows that recall is measured by.
 RECALL_ROWS = 200
 _PART_ROWS = 200_000
@@ -36,11 +34,10 @@ class Settings(NamedTuple):
     seed: int
     terms: dict[str, Any]  #: options of terms, weights and signatures
     cross: bool
-    short_terms: int = SHORT_TERMS
     same: bool = False  #: the first side has some rows of the second, which has all: no row is paired with itself
 
     def hashed(self) -> dict[str, Any]:
-        return {"bits": self.bits, "seed": self.seed, "terms": self.terms, "short_terms": self.short_terms}
+        return {"bits": self.bits, "seed": self.seed, "terms": self.terms}
 
 
 # ---- Statistics ------------------------------------------------------------------------------------------------------
@@ -99,19 +96,18 @@ def _merge(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBat
 
 # ---- Signatures ------------------------------------------------------------------------------------------------------
 
-SIGNED = "side int, row long, terms int, signature binary, margins binary"
+SIGNED = "side int, row long, signature binary, margins binary"
 
 
 def sign_rows(stages: Stages, documents: list[Stage], statistics: Stage, settings: Settings) -> Stage:
-    """Signatures of all rows with terms, their number of weighted terms, and the margins that keys need."""
+    """Signatures of all rows with terms, and the margins that keys need."""
     data, margins = statistics_bytes(statistics), settings.plan.margins_per_row
 
     def make() -> Any:
         frames = [map_batches(stage.table, _sign, SIGNED, data, side, margins, settings.bits, settings.seed,
                               settings.terms) for side, stage in enumerate(documents)]
         return frames[0] if len(frames) == 1 else frames[0].union(frames[1])
-    return stages.table("signatures", make, [*documents, statistics],
-                        {"long": f"count_if(terms >= {settings.short_terms})"}, margins=margins, **settings.hashed())
+    return stages.table("signatures", make, [*documents, statistics], margins=margins, **settings.hashed())
 
 
 def _sign(rows: Any, statistics: bytes, side: int, margins: int, bits: int, seed: int, terms: dict[str, Any]) -> Any:
@@ -120,7 +116,7 @@ def _sign(rows: Any, statistics: bytes, side: int, margins: int, bits: int, seed
     column = (signature_column(np.ascontiguousarray(sums[kept, :margins])) if sums is not None
               else signature_column(np.zeros((len(kept), 0), np.uint8)))
     return batch_of(side=np.full(len(kept), side, np.int32), row=numbers(rows, "row")[kept],
-                    terms=counts[kept].astype(np.int32), signature=signature_column(signatures[kept]), margins=column)
+                    signature=signature_column(signatures[kept]), margins=column)
 
 
 _opened: dict[int, tuple[bytes, batch.Statistics]] = {}
@@ -145,14 +141,12 @@ def _term_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def find_candidates(stages: Stages, signatures: Stage, rows: int, settings: Settings, *, partitions: int,
                     block_rows: int) -> Stage:
     """Pairs (a, b, distance) within the radius that the method finds, each once."""
-    compared = signatures.table.filter(f"terms >= {settings.short_terms}")
     if settings.plan.method == "window":
-        return _by_windows(stages, signatures, compared, rows, settings, partitions)
-    return _by_keys(stages, signatures, compared, settings, partitions, block_rows)
+        return _by_windows(stages, signatures, rows, settings, partitions)
+    return _by_keys(stages, signatures, settings, partitions, block_rows)
 
 
-def _by_windows(stages: Stages, signatures: Stage, compared: Any, rows: int, settings: Settings,
-                partitions: int) -> Stage:
+def _by_windows(stages: Stages, signatures: Stage, rows: int, settings: Settings, partitions: int) -> Stage:
     plan = settings.plan
     windows = _windows.Windows(plan.tables, plan.window, plan.shared_window, plan.radius, settings.seed, settings.cross)
     parts = max(-(-partitions // plan.tables), -(-rows // _PART_ROWS), 1)
@@ -160,9 +154,9 @@ def _by_windows(stages: Stages, signatures: Stage, compared: Any, rows: int, set
     facts = {**made, "windows": list(windows)}
 
     def generate() -> Any:
-        sample = compared.filter(f"row % {max(1, rows // 5000)} == 0").select("signature").toArrow()
+        sample = signatures.table.filter(f"row % {max(1, rows // 5000)} == 0").select("signature").toArrow()
         splits = _windows.splits_of(signatures_in(sample), plan.tables, settings.seed, parts if sample.num_rows else 1)
-        emitted = map_partitions(compared.select("side", "row", "signature"), _windows.emit, _windows.EMITTED,
+        emitted = map_partitions(signatures.table.select("side", "row", "signature"), _windows.emit, _windows.EMITTED,
                                  settings.seed, splits)
         sorted_parts = emitted.repartitionById(plan.tables * parts, "part").sortWithinPartitions(*_windows.ORDER)
         return map_partitions(sorted_parts, _windows.place, _windows.CHUNKS, settings.cross)
@@ -184,8 +178,7 @@ def _by_windows(stages: Stages, signatures: Stage, compared: Any, rows: int, set
         "a", "b", "distance").dropDuplicates(["a", "b"]), [found, seams])
 
 
-def _by_keys(stages: Stages, signatures: Stage, compared: Any, settings: Settings, partitions: int,
-             block_rows: int) -> Stage:
+def _by_keys(stages: Stages, signatures: Stage, settings: Settings, partitions: int, block_rows: int) -> Stage:
     from pyspark.sql import functions as f
     plan = settings.plan
     keys = _tables.Keys(plan.tables, plan.key_bits, plan.flips, plan.flip_mode, plan.flip_both, settings.seed,
@@ -194,9 +187,10 @@ def _by_keys(stages: Stages, signatures: Stage, compared: Any, settings: Setting
              "block_rows": block_rows}
 
     def emit() -> Any:
+        rows = signatures.table.select("side", "row", "signature", "margins")
         if plan.method == "flat":
-            return map_partitions(compared.select("side", "row", "signature"), _tables.everything, _tables.KEYS)
-        return map_partitions(compared.select("side", "row", "signature", "margins"), _tables.emit, _tables.KEYS, keys)
+            return map_partitions(rows.drop("margins"), _tables.everything, _tables.KEYS)
+        return map_partitions(rows, _tables.emit, _tables.KEYS, keys)
     emitted = stages.table("keys", emit, [signatures], **facts)
     side = f.sum(f.col("side")).alias("second")
     counted = emitted.table.groupBy("table", "key").agg(f.count(f.lit(1)).alias("rows"), side)
@@ -227,7 +221,7 @@ MEASURED = "a long, b long, distance int, similarity double"
 
 
 def verify(stages: Stages, documents: list[Stage], statistics: Stage, candidates: Stage, settings: Settings, *,
-           partitions: int, name: str = "near") -> Stage:
+           partitions: int) -> Stage:
     """The candidates whose true measure reaches the threshold: a, b, distance, similarity."""
     data, last = statistics_bytes(statistics), len(documents) - 1
     carried = [name for name in ("text", "lang", "clicks") if any(name in stage.table.columns for stage in documents)]
@@ -236,7 +230,7 @@ def verify(stages: Stages, documents: list[Stage], statistics: Stage, candidates
         frames = [stage.table for stage in documents]
         together = in_cells(candidates.table, frames, dict.fromkeys(carried, "string"), partitions)
         return map_partitions(together, _measure, MEASURED, data, last, settings.terms, settings.plan.threshold)
-    return stages.table(name, make, [*documents, statistics, candidates], threshold=settings.plan.threshold,
+    return stages.table("near", make, [*documents, statistics, candidates], threshold=settings.plan.threshold,
                         **settings.hashed())
 
 
@@ -291,7 +285,7 @@ def _measure(batches: Iterator[pyarrow.RecordBatch], statistics: bytes, last: in
     for cell in cells_of(batches, last):
         similarity = measure_in(cell.rows, *cell.places, _statistics(statistics), terms)
         kept = np.flatnonzero(similarity >= threshold)
-        distance = cell.pairs.column("distance").combine_chunks().take(pyarrow.array(kept))  # short documents have none
+        distance = cell.pairs.column("distance").combine_chunks().take(pyarrow.array(kept))
         yield batch_of(a=numbers(cell.pairs, "row")[kept], b=numbers(cell.pairs, "other")[kept], distance=distance,
                        similarity=similarity[kept])
 
@@ -303,10 +297,10 @@ def measure_recall(stages: Stages, documents: list[Stage], statistics: Stage, si
     """Compares sampled rows with all by the true measure, and notes the share of their pairs that was found."""
     from pyspark.sql import functions as f
     data, last = statistics_bytes(statistics), len(documents) - 1
-    drawn = signatures.table.filter(f"side = 0 and terms >= {settings.short_terms}").select("row").orderBy(
+    drawn = signatures.table.filter("side = 0").select("row").orderBy(
         f.xxhash64("row", f.lit(settings.seed)), "row").limit(rows)
     sample = documents[0].table.join(f.broadcast(drawn), "row").toArrow()
-    long = signatures.table.filter(f"side = {last} and terms >= {settings.short_terms}").select("row")
+    long = signatures.table.filter(f"side = {last}").select("row")
 
     def make() -> Any:
         others = documents[last].table.join(long, "row")
@@ -353,27 +347,14 @@ def find_pairs(stages: Stages, documents: list[Stage], settings: Settings, rows:
     stages.note(candidates=candidates.rows)
     if recall_rows:
         measure_recall(stages, documents, statistics, signatures, near, settings, recall_rows)
-    if settings.short_terms and signatures.facts["long"] < sum(stage.rows for stage in documents):
-        near = _with_short(stages, documents, statistics, near, settings, partitions)
     stages.note(matches=near.rows)
     return near
-
-
-def _with_short(stages: Stages, documents: list[Stage], statistics: Stage, near: Stage, settings: Settings,
-                partitions: int) -> Stage:
-    from . import _short
-    found = _short.candidates(stages, documents, statistics, statistics_bytes(statistics), settings.terms,
-                              settings.plan.threshold, settings.short_terms, partitions)
-    if found is None:
-        return near
-    own = verify(stages, documents, statistics, found, settings, partitions=partitions, name="short-near")
-    return stages.table("all-near", lambda: near.table.union(own.table), [near, own])
 
 
 def join(stages: Stages, documents: list[Stage], *, method: Method = "window", threshold: float = 0.8,
          recall: float = 0.95, bits: int = 1024, seed: int = 0, knobs: Mapping[str, int] | None = None,
          partitions: int | None = None, block_rows: int = _tables.BLOCK_ROWS, recall_rows: int = RECALL_ROWS,
-         short_terms: int = SHORT_TERMS, same: bool = False, **terms: Any) -> Stage:
+         same: bool = False, **terms: Any) -> Stage:
     """Pairs of rows of one numbered collection, or of two, whose cosine reaches the threshold: a, b, distance, similarity.
 
     Settings that are not in ``knobs`` follow from threshold and recall.
@@ -382,7 +363,7 @@ def join(stages: Stages, documents: list[Stage], *, method: Method = "window", t
         raise ValueError(f"method {method!r}: {', '.join(get_args(Method))}")
     rows = [stage.rows for stage in documents]
     plan = batch.plan_join(*rows, method=method, threshold=threshold, recall=recall, bits=bits, knobs=knobs)
-    settings = Settings(plan, bits, seed, terms, len(rows) > 1, short_terms, same)
+    settings = Settings(plan, bits, seed, terms, len(rows) > 1, same)
     stages.note(method=method, threshold=threshold, tables=plan.tables, radius_bits=plan.radius, window_rows=plan.window,
                 key_bits=plan.key_bits, flips=plan.flips, expected_recall=plan.expected_recall,
                 expected_comparisons=plan.comparisons)

@@ -14,6 +14,7 @@
 #include "jobs/dedup/kept_records.h"
 #include "jobs/dedup/report/dedup_review.h"
 #include "jobs/pairs/set_pairs.h"
+#include "plan/sampled_truth.h"
 #include "run/job.h"
 
 struct cog_clusters {
@@ -161,6 +162,8 @@ static cog_status find(cog_documents *documents, const cog_dedup_options *option
         THEN(status, dedup_by_sets(documents, options, rejects, beside, job, duplicates, error));
     else
         THEN(status, dedup_by_pairs(documents, options, rejects, job, duplicates, error));
+    if (pairs_are_by_sets(&options->pairs))
+        report_exact(job->report);
     if (rejects)
         THEN(status, output_commit(rejects, error));
     output_close(rejects);

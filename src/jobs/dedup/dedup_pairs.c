@@ -7,7 +7,6 @@
 #include "collection/equal_documents.h"
 #include "jobs/dedup/keep_order.h"
 #include "jobs/pairs/pair_join.h"
-#include "jobs/pairs/short_pairs.h"
 
 struct pair_dedup {
     const cog_dedup_options *options;
@@ -77,7 +76,7 @@ static double similarity_to_kept(const struct pair_dedup *dedup, uint32_t leader
     const float known = dedup->groups.similarity[leader];
     return known > 0 || leader == representative
                ? (double)known
-               : pair_task_listed_similarity(&dedup->task, representative, leader);
+               : pair_task_similarity(&dedup->task, representative, leader);
 }
 
 static void decide(const struct pair_dedup *dedup, struct duplicates *duplicates) {

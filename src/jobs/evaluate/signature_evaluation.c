@@ -123,7 +123,7 @@ static cog_status prepare(struct evaluation *evaluation, cog_documents *document
                              evaluation->job->report, error));
     THEN(status,
          corpus_statistics(&corpus, 1, evaluation->job->threads, &evaluation->statistics, error));
-    THEN(status, corpus_vectors(&corpus, 1, evaluation->statistics, &weighting, 1, selected,
+    THEN(status, corpus_vectors(&corpus, 1, evaluation->statistics, &weighting, selected,
                                 evaluation->job->threads, &all, error));
     THEN(status, draw_sample(evaluation, &all, wanted, evaluation->options->signature.seed, error));
     if (status == COG_OK && !sparse_matrix_select(&all, evaluation->sample,

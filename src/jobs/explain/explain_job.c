@@ -193,7 +193,7 @@ static cog_status make_vectors(struct pair_explaining *work, cog_error *error) {
                                      &work->columns, error));
     for (size_t side = 0; side < work->sides && status == COG_OK; side++)
         status = corpus_vectors_in(corpora[side], work->columns, work->statistics, &work->weighting,
-                                   1, NULL, work->threads, &work->vectors[side], error);
+                                   NULL, work->threads, &work->vectors[side], error);
     return status;
 }
 

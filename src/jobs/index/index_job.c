@@ -24,7 +24,6 @@
 void cog_index_options_init(cog_index_options *options) {
     *options = (cog_index_options){.method = COG_METHOD_AUTO, .radius_bits = 3, .vectors = true};
     cog_sign_options_init(&options->sign, COG_SIGNATURE_RP);
-    options->sign.weights.min_collection_frequency = 1;
 }
 
 void cog_index_options_init_for(cog_index_options *options, cog_measure measure) {

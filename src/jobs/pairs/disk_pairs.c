@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "jobs/pairs/block_join.h"
-#include "jobs/pairs/short_pairs.h"
 #include "join/cosine/cosine_join.h"
 #include "join/join_method.h"
 #include "plan/method_table.h"
@@ -87,7 +86,7 @@ static uint64_t held_bytes(const struct disk_pairs *pairs) {
     for (size_t side = 0; side < task->sides; side++) {
         const struct disk_side *disk = &pairs->sides[side];
         const size_t rows = task->corpora[side].rows;
-        held += rows * (sizeof(uint64_t) + sizeof(uint32_t) + 1); /* offsets, compared, short */
+        held += rows * (sizeof(uint64_t) + sizeof(uint32_t)); /* offsets, compared */
         held += disk->keys ? rows * sizeof *disk->keys : 0;
         held += disk->groups.rows ? rows * (sizeof(size_t) + 2 * sizeof(uint32_t)) : 0;
         held += (uint64_t)disk->survey.column_count * sizeof(uint32_t);
@@ -233,7 +232,7 @@ static cog_status weigh_side(struct disk_pairs *pairs, size_t side, cog_error *e
         struct sparse_matrix matrix = {0};
         status = corpus_next_spooled(&part, disk->store.bags, most, error);
         THEN(status, corpus_vectors_in(&part, pairs->columns, task->statistics, &task->weighting,
-                                       task->short_terms, NULL, task->threads, &matrix, error));
+                                       NULL, task->threads, &matrix, error));
         THEN(status, store_vectors(pairs, side, first, &matrix, error));
         sparse_matrix_free(&matrix);
         first += part.rows;
@@ -269,7 +268,6 @@ static cog_status weigh_documents(struct disk_pairs *pairs, cog_error *error) {
     pairs->columns = NULL;
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
         status = group_side(pairs, side, error);
-    THEN(status, pair_task_mark_short(task, error));
     THEN(status, pair_task_list_rows(task, error));
     report_stage(task->report, "weighing", clock_seconds_since(start));
     report_number(task->report, "vocabulary_terms",
@@ -741,8 +739,6 @@ static cog_status join_documents(struct disk_pairs *pairs, struct match_list *ma
     THEN(status,
          pairs->joining.method->joins_whole ? join_whole(pairs, error) : join_blocks(pairs, error));
     THEN(status, find_room(pairs, 0, &room, error));
-    struct row_store *stores[2] = {&pairs->sides[0].store, &pairs->sides[1].store};
-    THEN(status, short_pairs_join_stored(task, stores, room / 2, &pairs->results, error));
     THEN(status, match_sorter_finish(&pairs->results, matches, error));
     THEN(status, measure_recall(pairs, matches, error));
     task->has_distances = !joins_vectors(task);

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "collection/options.h"
 #include "jobs/pairs/set_pairs.h"
-#include "jobs/pairs/short_pairs.h"
 #include "plan/method_choice.h"
 #include "run/job.h"
 
@@ -289,8 +288,6 @@ cog_status pair_join_run(struct pair_task *task, struct match_list *matches, cog
     if (task->options.measure == COG_MEASURE_JACCARD)
         THEN(status, pair_task_store_sets(task, error));
     THEN(status, join_compared(task, matches, error));
-    if (status == COG_OK && task->options.measure == COG_MEASURE_COSINE && !task->projected)
-        status = short_pairs_join(task, matches, error);
     report_number(task->report, "matches", (double)matches->count);
     report_stage(task->report, "joining", clock_seconds_since(start));
     return status;

@@ -12,13 +12,10 @@
 #include "join/sets/set_join.h"
 #include "run/job.h"
 
-enum { SHORT_DOCUMENT_TERMS = 5 };
-
 cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *options, size_t sides,
                           const cog_run_options *run, cog_report *report, cog_error *error) {
     task->options = *options;
     task->sides = sides;
-    task->short_terms = SHORT_DOCUMENT_TERMS;
     task->given_threshold = options->threshold;
     task->run = run;
     task->report = report;
@@ -43,7 +40,6 @@ void pair_task_free(struct pair_task *task) {
         corpus_free(&task->corpora[side]);
         sparse_matrix_free(&task->vectors[side]);
         set_collection_free(&task->sets[side]);
-        free(task->short_rows[side]);
         free(task->compared[side].numbers);
     }
     document_sets_close(&task->truth_sets);
@@ -130,30 +126,6 @@ bool pair_task_is_selected(const struct pair_task *task, size_t side, size_t row
     return !task->selected[side] || task->selected[side][row];
 }
 
-cog_status pair_task_mark_short(struct pair_task *task, cog_error *error) {
-    uint64_t total = 0;
-    for (size_t side = 0; side < task->sides; side++) {
-        const struct corpus *corpus = &task->corpora[side];
-        const struct sparse_matrix *vectors = &task->vectors[side];
-        TAKE_ZEROED(task->short_rows[side], corpus->rows, "short documents", error);
-        for (size_t row = 0; row < corpus->rows; row++) {
-            bool is_short = corpus->items[row].term_count > 0 &&
-                            pair_task_is_selected(task, side, row) &&
-                            vectors->offsets[row] == vectors->offsets[row + 1];
-            task->short_rows[side][row] = is_short;
-            total += is_short;
-        }
-    }
-    report_number(task->report, "short_documents", (double)total);
-    if (total)
-        report_notice(task->report,
-                      "%llu document%s fewer than %u weighted terms; pairs with %s are measured "
-                      "by their term sets",
-                      (unsigned long long)total, plural(total, " has", "s have"), task->short_terms,
-                      plural(total, "it", "them"));
-    return COG_OK;
-}
-
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
     const struct corpus *corpora[2] = {&task->corpora[0], &task->corpora[1]};
     uint64_t start = clock_ns();
@@ -166,11 +138,10 @@ cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
         status = corpus_sets(corpora, task->sides, task->statistics, task->selected, task->threads,
                              task->sets, error);
     } else {
-        status = corpus_vectors(corpora, task->sides,
-                                task->given_statistics ? task->given_statistics : task->statistics,
-                                &task->weighting, task->short_terms, task->selected, task->threads,
-                                task->vectors, error);
-        THEN(status, pair_task_mark_short(task, error));
+        status =
+            corpus_vectors(corpora, task->sides,
+                           task->given_statistics ? task->given_statistics : task->statistics,
+                           &task->weighting, task->selected, task->threads, task->vectors, error);
     }
     report_stage(task->report, "weighing", clock_seconds_since(start));
     report_number(task->report, "vocabulary_terms",

@@ -37,7 +37,6 @@ struct pair_task {
     struct weighting weighting;
     const cog_run_options *run;
     unsigned threads;
-    unsigned short_terms; /* rows with fewer weighted terms are compared by their term sets */
     cog_report *report;
     size_t sides; /* 1: within a collection, 2: between two */
     /* Side 1 is the corpus of side 0 (which owns it): selected rows are compared with all rows
@@ -49,7 +48,6 @@ struct pair_task {
     struct sparse_matrix vectors[2];           /* cosine; on disk, only the offsets */
     struct set_collection sets[2];             /* Jaccard */
     struct document_sets truth_sets; /* Jaccard: all rows, for the true pairs of a sample */
-    uint8_t *short_rows[2];          /* cosine: 1 if a row is too short for weights */
     const uint8_t *selected[2];      /* marks of rows to compare; NULL: all. Borrowed. */
     struct compared_rows compared[2];
     bool projected;                     /* the vectors are given, from documents of two languages */
@@ -77,8 +75,6 @@ uint64_t pair_task_held_bytes(const struct pair_task *task);
 cog_status pair_task_take_memory(struct pair_task *task, uint64_t method_bytes, cog_error *error);
 /* Makes statistics and vectors or sets from the corpora. */
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error);
-/* Marks the rows that are too short for a cosine: they have terms but no vector. */
-cog_status pair_task_mark_short(struct pair_task *task, cog_error *error);
 /* Whether a row is selected. */
 bool pair_task_is_selected(const struct pair_task *task, size_t side, size_t row);
 /* Finds the rows to compare, from the vectors or sets. */

@@ -5,7 +5,7 @@
 
 #include "base/threads.h"
 #include "collection/sets/document_sets.h"
-#include "jobs/pairs/short_pairs.h"
+#include "jobs/pairs/pair_task.h"
 #include "join/sets/set_verify.h"
 
 enum { PAIRS_PER_PIECE = 256, ROW_NONE = UINT32_MAX };
@@ -65,7 +65,7 @@ static uint64_t record_of_corpus(const struct verifying *verifying, int side, si
 static cog_status measure_vectors(const struct verifying *verifying, uint32_t a, uint32_t b,
                                   double *similarity, cog_error *error) {
     (void)error;
-    *similarity = pair_task_listed_similarity(verifying->task, a, b);
+    *similarity = pair_task_similarity(verifying->task, a, b);
     return COG_OK;
 }
 

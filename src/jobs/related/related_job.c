@@ -197,7 +197,6 @@ cog_status cog_related_find(cog_documents *documents, const cog_related_options 
     TRY(check_given(options, "options", error));
     TRY(check_options(options, error));
     cog_status status = pair_join_init(&task, &options->pairs, 1, run, report, error);
-    task.short_terms = 0;
     if (pairs_are_by_sets(&task.options))
         THEN(status, find_by_sets(&task, documents, options, &selection, &matches, error));
     else

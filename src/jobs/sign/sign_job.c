@@ -15,8 +15,6 @@
 #include "input/npy.h"
 #include "run/job.h"
 
-enum { SHORT_DOCUMENT_TERMS = 5 };
-
 struct signing {
     struct ingest *ingest; /* first, for the thread pool; NULL while signing bags from the spool */
     struct text_signer text_signer;
@@ -24,7 +22,7 @@ struct signing {
     struct npy_writer *signatures, *weights;
     struct output *ids;
     const cog_sign_buffers *buffers; /* instead of files; NULL for files */
-    uint64_t documents, empty_documents, short_documents;
+    uint64_t documents, empty_documents;
     struct job *job;
     struct bag_spool *spool; /* NULL if the input is read for signing */
     struct progress progress;
@@ -38,7 +36,7 @@ static size_t packed_bytes(const struct text_signer *text_signer) {
 /* The results of a batch of documents. */
 struct signed_batch {
     struct buffer signatures, weights, ids, term_counts;
-    size_t documents, empty, short_documents;
+    size_t documents, empty;
 };
 
 static void signed_batch_reset(struct signed_batch *batch) {
@@ -69,7 +67,6 @@ static cog_status sign_terms(struct signing *work, unsigned worker, struct signe
     batch->weights.size += weight_bytes;
     batch->documents++;
     batch->empty += terms == 0;
-    batch->short_documents += terms > 0 && terms < SHORT_DOCUMENT_TERMS;
     if (work->ids && !(escape_append(&batch->ids, id) && buffer_append(&batch->ids, "\n", 1)))
         return error_memory(error, id.size, "ids");
     uint32_t counted = (uint32_t)terms;
@@ -130,12 +127,11 @@ static cog_status write_signed(struct signing *work, struct signed_batch *batch,
         work->buffers ? copy_signed(work, batch, error) : write_files(work, batch, error);
     work->documents += batch->documents;
     work->empty_documents += batch->empty;
-    work->short_documents += batch->short_documents;
     buffer_reset(&batch->signatures);
     buffer_reset(&batch->weights);
     buffer_reset(&batch->ids);
     buffer_reset(&batch->term_counts);
-    batch->documents = batch->empty = batch->short_documents = 0;
+    batch->documents = batch->empty = 0;
     return status;
 }
 
@@ -190,17 +186,12 @@ static void signing_close(struct signing *work) {
 static void report_signing(const struct signing *work, cog_report *report) {
     report_number(report, "documents", (double)work->documents);
     report_number(report, "empty_documents", (double)work->empty_documents);
-    report_number(report, "short_documents", (double)work->short_documents);
     report_number(report, "bits", signer_options(work->text_signer.signer)->bits);
     if (work->empty_documents)
         report_notice(report, "%llu document%s no terms; %s nothing",
                       (unsigned long long)work->empty_documents,
                       plural(work->empty_documents, " has", "s have"),
                       plural(work->empty_documents, "its signature says", "their signatures say"));
-    if (work->short_documents && weighting_needs_statistics(&work->text_signer.weighting))
-        report_notice(report, "%llu document%s fewer than %d terms: too short for weights",
-                      (unsigned long long)work->short_documents,
-                      plural(work->short_documents, " has", "s have"), SHORT_DOCUMENT_TERMS);
 }
 
 /* Skipped records are reported once: by the statistics pass , if any. */

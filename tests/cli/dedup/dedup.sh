@@ -52,3 +52,9 @@ echo 'a text in a compressed file' | gzip >packed/a.txt.gz
 echo 'and one in a plain file' >packed/b.txt
 "$COGNATE" dedup packed -o unpacked --quiet
 cat unpacked/a.txt unpacked/b.txt
+# The report says that the answer is exact, against documents and an index too.
+"$COGNATE" index build reference plain.jsonl --measure jaccard --quiet
+for against in "" "--against plain.jsonl" "--against reference"; do
+    "$COGNATE" dedup marked.jsonl $against -o kept.jsonl --stats stats.json --quiet
+    grep -o '"recall": "[a-z ]*"' stats.json
+done

@@ -47,10 +47,18 @@ cmp I/segment-*.cog F/segment-*.cog && echo "compacted: the same bytes"
 # search, pairs and explain by the same statistics: those of the indexed documents.
 "$COGNATE" search I left.jsonl --threshold 0.3 --quiet | tail -n +2 |
     awk -F '\t' '$1 != $3 { print ($1 < $3 ? $1 "\t" $3 : $3 "\t" $1) "\t" $4 }' | sort -u >by.search
-"$COGNATE" pairs left.jsonl --threshold 0.3 --min-frequency 1 --quiet | tail -n +2 |
+"$COGNATE" pairs left.jsonl --threshold 0.3 --quiet | tail -n +2 |
     awk -F '\t' '{ print ($1 < $2 ? $1 "\t" $2 : $2 "\t" $1) "\t" $3 }' | sort -u >by.pairs
 cmp by.search by.pairs && echo "search and pairs: the same $(wc -l <by.pairs) similarities"
 read -r a b similarity < <(head -n 1 by.search)
-"$COGNATE" explain $a $b --from left.jsonl --min-frequency 1 2>&1 | grep -o "cosine $similarity" | sed 's/[0-9.]*$//'
+"$COGNATE" explain $a $b --from left.jsonl 2>&1 | grep -o "cosine $similarity" | sed 's/[0-9.]*$//'
+# The same for texts of a few words, and for words that stand in one text alone.
+printf '{"id": "%s", "text": "%s"}\n' a "red car" b "red cars" c "red car wash" d "green car" e "car" \
+    f "the quick brown fox jumps over the lazy dog" g "the quick brown fox jumps over the lazy cat" >few.jsonl
+"$COGNATE" index build few few.jsonl --quiet
+"$COGNATE" search few few.jsonl --threshold 0.05 --quiet |
+    awk -F '\t' 'NR > 1 && $1 < $3 { print $1 "\t" $3 "\t" $4 }' | sort >by.search
+"$COGNATE" pairs few.jsonl --threshold 0.05 --quiet | tail -n +2 | cut -f 1-3 | sort >by.pairs
+cmp by.search by.pairs && cat by.pairs
 # Words of a query that the index does not know count in its length: two texts that share one word of many stay apart.
 "$COGNATE" search I q.jsonl two.jsonl -k 1 --quiet | awk -F '\t' 'NR > 1 && $4 > 0.2 { print "too near:", $0 }'

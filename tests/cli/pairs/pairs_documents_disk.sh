@@ -34,7 +34,6 @@ knobs() { # of a method: few tables, so that the test is quick
 same() { # options: exit, pairs and recall as those in memory
     TMPDIR=scratch "$COGNATE" pairs "$@" --stats disk.json -o disk.tsv 2>notices.txt || echo "$*: exit $?"
     grep -q 'joined from scratch files' notices.txt || echo "$*: not from disk"
-    grep -q 'fewer than 5 weighted terms' notices.txt || echo "$*: no short documents"
     grep '^cognate: recall [01][.]' notices.txt | cmp - recall.txt || echo "$*: another recall"
     cmp memory.tsv disk.tsv || echo "$*: other pairs"
 }
@@ -95,19 +94,3 @@ for name in different equal; do
     echo "$name: exit $?"
     grep -E 'sampled|candidates' notices.txt | sed 's/ [0-9]* MB/ ... MB/g'
 done
-# A word that is said nine times is one term: such documents are short, in memory and on disk, and match by their terms
-# however far apart their signatures are.
-python3 - <<'PYTHON'
-import json, random
-rng = random.Random(7)
-words = ["".join(rng.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(7)) for _ in range(3000)]
-with open("repeated.jsonl", "w") as file:
-    for row in range(4000):
-        few = words[row // 2 * 3:row // 2 * 3 + 3]
-        text = few + [few[row % 2]] * 8 if row < 40 else rng.sample(words, 60)
-        file.write(json.dumps({"id": row, "text": " ".join(text)}) + "\n")
-PYTHON
-set -- repeated.jsonl --lang none --method window --signature simhash --bits 256 --weighting tf --tables 4 --window 9
-"$COGNATE" pairs "$@" -o memory.tsv --quiet
-TMPDIR=scratch "$COGNATE" pairs "$@" --memory 42M -o disk.tsv --stats disk.json --quiet
-grep -q documents_loaded disk.json && cmp memory.tsv disk.tsv && echo "$(($(wc -l <disk.tsv) - 1)) pairs of repeated words"

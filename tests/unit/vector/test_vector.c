@@ -164,7 +164,11 @@ TEST(vector_bm25_follows_its_formula) {
     weighting_apply(&weighting, statistics, &idf, &bag, weights);
     double expected = log(1 + 7.5 / 3.5) * 4 * 2.2 / (4 + 1.2 * (0.25 + 0.75 * 2));
     CHECK(fabs(weights[0] - expected) < 1e-6);
-    CHECK(weights[1] == 0 && weights[2] == 0);
+    const double rarest = log(1 + 9.5 / 1.5) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 2));
+    CHECK(fabs(weights[1] - rarest) < 1e-6 && fabs(weights[2] - rarest) < 1e-6);
+    weighting.min_collection_frequency = 2;
+    weighting_apply(&weighting, statistics, &idf, &bag, weights);
+    CHECK(fabs(weights[0] - expected) < 1e-6 && weights[1] == 0 && weights[2] == 0);
     weighting_init(&weighting, WEIGHTING_TFIDF);
     weighting_apply(&weighting, statistics, &idf, &bag, weights);
     CHECK(fabs(weights[0] - 4 * log(1 + 7.5 / 3.5)) < 1e-6);
