@@ -6,12 +6,6 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-struct hashed_row {
-    uint64_t hash;
-    uint32_t row;
-    uint32_t leader; /* first row of the group */
-};
-
 static size_t row_count(const struct row_bytes *source, uint32_t row) {
     return (size_t)(source->offsets[row + 1] - source->offsets[row]);
 }
@@ -37,57 +31,61 @@ static bool rows_equal(const struct row_bytes *source, uint32_t a, uint32_t b) {
     return !source->numbers || source->numbers[a] == source->numbers[b];
 }
 
-static int by_hash(const void *x, const void *y) {
-    const struct hashed_row *p = x, *q = y;
-    return p->hash != q->hash ? ORDER(p->hash, q->hash) : ORDER(p->row, q->row);
+static int by_key(const void *x, const void *y) {
+    const struct row_key *p = x, *q = y;
+    for (int i = 0; i < 2; i++)
+        if (p->bits[i] != q->bits[i])
+            return ORDER(p->bits[i], q->bits[i]);
+    return ORDER(p->row, q->row);
 }
 
 static int by_leader(const void *x, const void *y) {
-    const struct hashed_row *p = x, *q = y;
+    const struct row_key *p = x, *q = y;
     return p->leader != q->leader ? ORDER(p->leader, q->leader) : ORDER(p->row, q->row);
 }
 
-/* Rows with equal hashes but different content start a new group at the first difference. Grouping
- * only saves work: equal rows that it separates are compared like any other pair. */
-static void find_leaders(const struct row_bytes *source, struct hashed_row *hashed, size_t count) {
-    qsort(hashed, count, sizeof *hashed, by_hash);
+/* Sets each leader to the first row of the key's group. Rows with equal keys but different content
+ * (if there is a source) start a new group at the first difference. Grouping only saves work: equal
+ * rows that it separates are compared like any other pair. */
+static void find_leaders(const struct row_bytes *source, struct row_key *keys, size_t count) {
+    qsort(keys, count, sizeof *keys, by_key);
     for (size_t i = 0; i < count; i++) {
-        bool joins = i > 0 && hashed[i].hash == hashed[i - 1].hash &&
-                     rows_equal(source, hashed[i - 1].row, hashed[i].row);
-        hashed[i].leader = joins ? hashed[i - 1].leader : hashed[i].row;
+        bool joins = i > 0 && keys[i].bits[0] == keys[i - 1].bits[0] &&
+                     keys[i].bits[1] == keys[i - 1].bits[1] &&
+                     (!source || rows_equal(source, keys[i - 1].row, keys[i].row));
+        keys[i].leader = joins ? keys[i - 1].leader : keys[i].row;
     }
-    qsort(hashed, count, sizeof *hashed, by_leader);
 }
 
-/* Peak memory of building the groups, which is at least what they keep. */
-static size_t equal_rows_memory_bytes(size_t rows) {
-    return rows * (sizeof(struct hashed_row) + sizeof(size_t) + sizeof(uint32_t)) + sizeof(size_t);
+static cog_status make_groups(const struct row_bytes *source, struct row_key *keys, size_t count,
+                              struct equal_rows *groups, cog_error *error) {
+    TAKE(groups->rows, count + 1, "groups of equal rows", error);
+    TAKE(groups->offsets, count + 1, "groups of equal rows", error);
+    find_leaders(source, keys, count);
+    qsort(keys, count, sizeof *keys, by_leader);
+    groups->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (keys[i].row == keys[i].leader)
+            groups->offsets[groups->count++] = i;
+        groups->rows[i] = keys[i].row;
+    }
+    groups->offsets[groups->count] = count;
+    return COG_OK;
 }
 
 cog_status equal_rows_build(const struct row_bytes *source, struct equal_rows *groups,
                             cog_error *error) {
-    size_t rows = source->rows, count = 0;
-    struct hashed_row *hashed = memory_array(rows + 1, sizeof *hashed);
-    groups->rows = memory_array(rows + 1, sizeof *groups->rows);
-    groups->offsets = memory_array(rows + 1, sizeof *groups->offsets);
-    if (!hashed || !groups->rows || !groups->offsets) {
-        free(hashed);
+    size_t count = 0;
+    struct row_key *keys;
+    TAKE(keys, source->rows + 1, "groups of equal rows", error);
+    for (uint32_t row = 0; row < source->rows; row++)
+        if (row_count(source, row) > 0)
+            keys[count++] = (struct row_key){.bits = {row_hash(source, row)}, .row = row};
+    cog_status status = make_groups(source, keys, count, groups, error);
+    free(keys);
+    if (status != COG_OK)
         equal_rows_free(groups);
-        return error_memory(error, equal_rows_memory_bytes(rows), "groups of equal rows");
-    }
-    for (size_t r = 0; r < rows; r++)
-        if (row_count(source, (uint32_t)r) > 0)
-            hashed[count++] = (struct hashed_row){row_hash(source, (uint32_t)r), (uint32_t)r, 0};
-    find_leaders(source, hashed, count);
-    groups->count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (hashed[i].row == hashed[i].leader)
-            groups->offsets[groups->count++] = i;
-        groups->rows[i] = hashed[i].row;
-    }
-    groups->offsets[groups->count] = count;
-    free(hashed);
-    return COG_OK;
+    return status;
 }
 
 cog_status equal_rows_none(const struct row_bytes *source, struct equal_rows *groups,
@@ -118,42 +116,13 @@ struct row_key row_key_of(uint32_t row, const uint32_t *columns, const float *va
     return key;
 }
 
-static int by_key(const void *x, const void *y) {
-    const struct row_key *p = x, *q = y;
-    for (int i = 0; i < 2; i++)
-        if (p->bits[i] != q->bits[i])
-            return p->bits[i] < q->bits[i] ? -1 : 1;
-    return ORDER(p->row, q->row);
-}
-
-static int by_key_leader(const void *x, const void *y) {
-    const struct row_key *p = x, *q = y;
-    return p->leader != q->leader ? ORDER(p->leader, q->leader) : ORDER(p->row, q->row);
-}
-
 cog_status equal_rows_of_keys(struct row_key *keys, size_t rows, struct equal_rows *groups,
                               cog_error *error) {
     size_t count = 0;
     for (size_t i = 0; i < rows; i++)
         if (keys[i].bits[0])
             keys[count++] = keys[i];
-    qsort(keys, count, sizeof *keys, by_key);
-    for (size_t i = 0; i < count; i++) {
-        const bool joins = i > 0 && keys[i].bits[0] == keys[i - 1].bits[0] &&
-                           keys[i].bits[1] == keys[i - 1].bits[1];
-        keys[i].leader = joins ? keys[i - 1].leader : keys[i].row;
-    }
-    qsort(keys, count, sizeof *keys, by_key_leader);
-    TAKE(groups->rows, count + 1, "groups of equal rows", error);
-    TAKE(groups->offsets, count + 1, "groups of equal rows", error);
-    groups->count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (keys[i].row == keys[i].leader)
-            groups->offsets[groups->count++] = i;
-        groups->rows[i] = keys[i].row;
-    }
-    groups->offsets[groups->count] = count;
-    return COG_OK;
+    return make_groups(NULL, keys, count, groups, error);
 }
 
 void equal_rows_free(struct equal_rows *groups) {
