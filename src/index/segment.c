@@ -227,6 +227,13 @@ bool segment_vector(const struct segment *segment, size_t row, const uint32_t **
     return true;
 }
 
+cog_status segment_damaged_row(const struct segment *segment, size_t row, cog_error *error) {
+    return error_set(error, COG_ERR_FORMAT,
+                     "%s: row %zu is damaged; restore the folder from a copy, or build the index "
+                     "again",
+                     segment->container.path, row);
+}
+
 void segment_close(struct segment *segment) {
     for (unsigned i = 0; i < segment->table_count; i++)
         method_release(segment->tables[i].method, segment->tables[i].data);

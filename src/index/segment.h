@@ -90,4 +90,6 @@ uint64_t segment_table_bytes(const struct segment *segment);
 /* Reads everything: verifies checksums, then offsets, rows and columns. Afterwards the views may be
  * used without further checks. */
 cog_status segment_verify(const struct segment *segment, cog_error *error);
+/* Sets and returns COG_ERR_FORMAT for a row that was found to be damaged. */
+cog_status segment_damaged_row(const struct segment *segment, size_t row, cog_error *error);
 void segment_close(struct segment *segment);

@@ -85,25 +85,18 @@ static struct bytes_view name_row(const cog_index *index, size_t part, uint32_t 
     return view_of(text, number_digits(first + row, text));
 }
 
-static cog_status damaged_row(const struct segment *segment, uint32_t row, cog_error *error) {
-    return error_set(error, COG_ERR_FORMAT, "%s: row %u is damaged; cognate index check tells more",
-                     segment->container.path, row);
-}
-
 static cog_status measure_row(struct merge *merge, size_t part, uint32_t row, cog_error *error) {
     const struct segment *segment = &merge->index->parts.segments[part];
     struct bytes_view id = {NULL, 0};
     char text[NUMBER_DIGITS_MOST];
     merge->rows++;
     if (segment->id_offsets && !segment_id(segment, row, &id))
-        return error_set(error, COG_ERR_FORMAT,
-                         "%s: the id of row %u is damaged; cognate index check tells more",
-                         segment->container.path, row);
+        return segment_damaged_row(segment, row, error);
     merge->id_bytes += segment->id_offsets ? id.size : name_row(merge->index, part, row, text).size;
     if (index_is_of_sets(merge->index)) {
         struct bytes_view record;
         if (!segment->id_offsets || !segment_sets_record(&segment->sets, row, &record))
-            return damaged_row(segment, row, error);
+            return segment_damaged_row(segment, row, error);
         merge->set_bytes += record.size;
         return COG_OK;
     }
@@ -111,7 +104,7 @@ static cog_status measure_row(struct merge *merge, size_t part, uint32_t row, co
         return COG_OK;
     uint64_t begin = segment->vectors.offsets[row], end = segment->vectors.offsets[row + 1];
     if (begin > end || end > segment_entries(segment))
-        return damaged_row(segment, row, error);
+        return segment_damaged_row(segment, row, error);
     merge->entries += end - begin;
     return COG_OK;
 }
@@ -211,7 +204,7 @@ static cog_status copy_sets(struct merge *merge, size_t part, uint32_t row, cog_
     struct bytes_view id, record;
     if (!segment_id(segment, row, &id) || !segment_sets_record(&segment->sets, row, &record) ||
         record.size > merge->set_bytes - merge->set_end)
-        return damaged_row(segment, row, error);
+        return segment_damaged_row(segment, row, error);
     append_id(merge, id);
     merge->set_rows[merge->row] = segment->sets.rows[row];
     merge->set_rows[merge->row++].offset = merge->set_end;
@@ -244,8 +237,10 @@ static cog_status append_vectors(struct merge *merge, cog_error *error) {
         corpus_frequencies_in(&merge->block, merge->numbers, merge->threads, &matrix, error);
     uint64_t count = status == COG_OK ? matrix.offsets[matrix.rows] : 0;
     if (count > merge->entries - at)
-        status = error_set(error, COG_ERR_FORMAT,
-                           "the vectors of segments are damaged; cognate index check tells more");
+        status =
+            error_set(error, COG_ERR_FORMAT,
+                      "the vectors of segments are damaged; restore the folder from a copy, or "
+                      "build the index again");
     if (status == COG_OK && count) {
         memcpy(merge->columns + at, matrix.columns, count * sizeof *matrix.columns);
         memcpy(merge->values + at, matrix.values, count * sizeof *matrix.values);
@@ -308,7 +303,7 @@ static cog_status count_columns(const struct merge *merge, size_t part, uint32_t
         if (manifest_is_removed(entry, row))
             continue;
         if (!index_row_vector(merge->index, part, row, &columns, &values, &count))
-            return damaged_row(&merge->index->parts.segments[part], row, error);
+            return segment_damaged_row(&merge->index->parts.segments[part], row, error);
         for (size_t i = 0; i < count; i++)
             counts[columns[i]]++;
     }

@@ -37,9 +37,7 @@ cog_status index_read_set(const cog_index *index, size_t part, uint32_t row,
     *id = view_of(NULL, 0);
     return segment_id(segment, row, id) && segment_sets_load(&segment->sets, row, loaded, set)
                ? COG_OK
-               : error_set(error, COG_ERR_FORMAT,
-                           "%s: row %u is damaged; cognate index check tells more",
-                           segment->container.path, row);
+               : segment_damaged_row(segment, row, error);
 }
 
 /* Rows that can be found: `skip` are passed over, then `count` taken; both count down. */

@@ -52,9 +52,7 @@ cog_status part_bags_read(struct part_bags *bags, uint32_t row, struct bag_view 
     const float *values;
     size_t count;
     if (!index_row_vector(bags->index, bags->part, row, &columns, &values, &count))
-        return error_set(error, COG_ERR_FORMAT,
-                         "%s: row %u is damaged; cognate index check tells more",
-                         segment->container.path, row);
+        return segment_damaged_row(segment, row, error);
     GROW(bags->hashes, bags->hash_capacity, count + 1, "a document's terms", error);
     GROW(bags->frequencies, bags->frequency_capacity, count + 1, "a document's terms", error);
     for (size_t i = 0; i < count; i++) {

@@ -195,11 +195,6 @@ static cog_status start_weighing(const cog_index *index, size_t part, struct wei
     return take_idf(index, part, &weighing->idf, error);
 }
 
-static cog_status damaged_row(const cog_index *index, size_t part, size_t row, cog_error *error) {
-    return error_set(error, COG_ERR_FORMAT, "%s: the vector of row %zu is damaged",
-                     index->parts.segments[part].container.path, row);
-}
-
 static cog_status weigh_rows(void *context, unsigned worker, size_t begin, size_t end,
                              cog_error *error) {
     (void)worker;
@@ -211,7 +206,8 @@ static cog_status weigh_rows(void *context, unsigned worker, size_t begin, size_
         size_t count;
         if (!index_row_vector(weighing->index, weighing->part, (uint32_t)row, &columns,
                               &frequencies, &count))
-            return damaged_row(weighing->index, weighing->part, row, error);
+            return segment_damaged_row(&weighing->index->parts.segments[weighing->part], row,
+                                       error);
         weigh_entries(weighing, (uint32_t)row, columns, frequencies, count,
                       weighing->values + offsets[row]);
     }
@@ -225,7 +221,7 @@ cog_status index_weigh_part(const cog_index *index, size_t part, unsigned thread
     struct weighing weighing;
     TRY(start_weighing(index, part, &weighing, error));
     if (segment_entries(segment) != segment->vectors.offsets[segment->rows])
-        return damaged_row(index, part, segment->rows, error);
+        return segment_damaged_row(segment, segment->rows, error);
     weighing.values = values;
     return parallel_for(threads, segment->rows, GRAIN, weigh_rows, &weighing, error);
 }
@@ -299,7 +295,7 @@ cog_status index_weigh_row(const cog_index *index, size_t part, uint32_t row,
     const float *frequencies;
     struct weighing weighing;
     if (!index_row_vector(index, part, row, &weights->columns, &frequencies, &weights->count))
-        return damaged_row(index, part, row, error);
+        return segment_damaged_row(&index->parts.segments[part], row, error);
     if (made) {
         weights->values = made + index->parts.segments[part].vectors.offsets[row];
         return COG_OK;

@@ -104,14 +104,10 @@ struct walk {
     struct set_measure need; /* the minimum for a document to be a hit */
 };
 
-static cog_status damaged_row(const struct walk *walk, uint32_t row, cog_error *error) {
-    return error_set(error, COG_ERR_FORMAT, "%s: row %u is damaged; cognate index check tells more",
-                     walk->segment->container.path, row);
-}
-
 static cog_status damaged_lists(const struct walk *walk, cog_error *error) {
     return error_set(error, COG_ERR_FORMAT,
-                     "%s: posting lists are damaged; cognate index check tells more",
+                     "%s: posting lists are damaged; restore the folder from a copy, or build "
+                     "the index again",
                      walk->segment->container.path);
 }
 
@@ -139,7 +135,7 @@ static cog_status compare(struct walk *walk, uint32_t row, cog_error *error) {
     struct document_set set;
     search->compared++;
     if (!segment_sets_load(&walk->segment->sets, row, &search->loaded, &set))
-        return damaged_row(walk, row, error);
+        return segment_damaged_row(walk->segment, row, error);
     const double similarity = document_set_similarity(&walk->need, walk->query, &set);
     if (similarity <= 0 || similarity < walk->need.threshold)
         return COG_OK;
@@ -280,7 +276,7 @@ static cog_status find_equal(struct walk *walk, cog_error *error) {
             continue;
         search->compared++;
         if (!segment_sets_load(&walk->segment->sets, row, &search->loaded, &set))
-            return damaged_row(walk, row, error);
+            return segment_damaged_row(walk->segment, row, error);
         if (are_equal(query, &set)) {
             search->twin = (struct set_twin){walk->first_row + row, 1, true};
             walk->is_done = true;
