@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/arguments.h"
+#include "base/numbers.h"
 #include "collection/ingest.h"
 #include "collection/options.h"
 #include "collection/statistics_job.h"
@@ -95,16 +96,12 @@ size_t cog_documents_count(const cog_documents *documents) {
     return table ? document_table_rows(table) : 0;
 }
 
-static int by_number(const void *a, const void *b) {
-    const uint64_t *p = a, *q = b;
-    return (*p > *q) - (*p < *q);
-}
-
 size_t cog_documents_skipped(cog_documents *documents, const uint64_t **positions) {
     if (!documents)
         return 0;
     if (documents->skipped_count)
-        qsort(documents->skipped, documents->skipped_count, sizeof *documents->skipped, by_number);
+        qsort(documents->skipped, documents->skipped_count, sizeof *documents->skipped,
+              compare_u64);
     if (positions)
         *positions = documents->skipped;
     return documents->skipped_count;

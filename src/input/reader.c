@@ -55,7 +55,8 @@ static bool is_crawl(const struct input_file *file) {
 
 static cog_status check_extra_field(const struct reader *reader, const struct input_file *file,
                                     cog_error *error) {
-    if (!reader->options.extra_field || file->format == INPUT_JSONL || input_is_table(file))
+    if (!reader->options.extra_field || file->format == INPUT_JSONL ||
+        format_is_table(file->format))
         return COG_OK;
     return error_about(error, COG_ERR_USAGE, "extra_field",
                        "%s: its records have no field \"%s\"; fields are named in jsonl, csv and "
@@ -71,7 +72,7 @@ cog_status reader_set_extra_field(struct reader *reader, const char *field, cog_
         TRY(table_options_check(&reader->options, &reader->inputs, error));
     for (size_t i = 0; i < reader->inputs.count; i++) {
         struct input_file *file = &reader->inputs.files[i];
-        if (input_is_table(file))
+        if (format_is_table(file->format))
             file->header_is_complete = false; /* columns are looked up again */
         if (file->format != INPUT_AUTO)
             TRY(check_extra_field(reader, file, error));

@@ -34,7 +34,7 @@ cog_status table_options_check(const struct reader_options *options,
                            "this character cannot separate fields: choose one of ASCII that is no "
                            "quote and no line end");
     for (size_t i = 0; i < inputs->count; i++)
-        any |= input_is_table(&inputs->files[i]);
+        any |= format_is_table(inputs->files[i].format);
     if (!any)
         return error_about(
             error, COG_ERR_USAGE, delimiter ? "delimiter" : "no_header",

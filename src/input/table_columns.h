@@ -5,8 +5,8 @@
 #include "input/input_files.h"
 #include "input/reader.h"
 
-static inline bool input_is_table(const struct input_file *file) {
-    return file->format == INPUT_CSV || file->format == INPUT_TSV;
+static inline bool format_is_table(enum input_format format) {
+    return format == INPUT_CSV || format == INPUT_TSV;
 }
 
 /* Checks the options `delimiter` and `no_header`: some input has to be a table, and fields of

@@ -14,6 +14,7 @@
 #include "base/io/output.h"
 #include "input/documents/json_parser.h"
 #include "input/input_files.h"
+#include "input/table_columns.h"
 
 struct kept_files {
     const struct reader *reader;
@@ -203,13 +204,9 @@ cog_status kept_files_check(const struct reader *reader, const char *path, cog_e
 
 /* ---- One output ------------------------------------------------------------------------------ */
 
-static bool is_table(enum input_format format) {
-    return format == INPUT_CSV || format == INPUT_TSV;
-}
-
 /* Whether the header is a line of its own. */
 static bool has_header_row(enum input_format format) {
-    return is_table(format) || format == INPUT_QUERYLOG;
+    return format_is_table(format) || format == INPUT_QUERYLOG;
 }
 
 /* The header row without byte order mark and line end, which files may or may not have. */
@@ -263,13 +260,13 @@ static cog_status check_frame(const struct kept_files *files, uint32_t file, cog
     const char *other = reader_file_name(reader, file);
     if (file == files->header_file)
         return COG_OK;
-    if (is_table(reader_file_format(reader, file)) &&
+    if (format_is_table(reader_file_format(reader, file)) &&
         !view_equals(bare_header(reader, file), bare_header(reader, files->header_file)))
         return error_set(
             error, COG_ERR_INPUT,
             "%s: another header row than %s; one output holds one table: name a folder", other,
             first);
-    if (is_table(reader_file_format(reader, file)) &&
+    if (format_is_table(reader_file_format(reader, file)) &&
         file_at(reader, file)->columns.count != file_at(reader, files->header_file)->columns.count)
         return error_set(
             error, COG_ERR_INPUT,

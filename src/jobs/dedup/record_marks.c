@@ -7,6 +7,7 @@
 #include "input/documents/csv_row.h"
 #include "input/documents/json_parser.h"
 #include "input/input_files.h"
+#include "input/table_columns.h"
 
 #define NONE UINT32_MAX
 
@@ -21,10 +22,6 @@ struct record_marks {
 };
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
-
-static bool is_table(enum input_format format) {
-    return format == INPUT_CSV || format == INPUT_TSV;
-}
 
 /* Without quotes, a delimiter inside a mark can be written as a JSON escape, but only within a
  * string. */
@@ -97,7 +94,7 @@ cog_status record_marks_header(const struct record_marks *marks, uint32_t file,
     const struct input_file *input = &reader_inputs(marks->reader)->files[file];
     const struct bytes_view name = view_of(marks->field, strlen(marks->field));
     struct buffer decoded = {0};
-    if (header.size == 0 || !is_table(input->format))
+    if (header.size == 0 || !format_is_table(input->format))
         return buffer_append(bytes, header.data, header.size)
                    ? COG_OK
                    : error_memory(error, header.size, "marks");
@@ -120,7 +117,7 @@ cog_status record_marks_check(const char *field, const cog_documents *documents,
         return error_about(error, COG_ERR_USAGE, "mark", "the field for marks has no name");
     for (uint32_t file = 0; reader && file < reader_file_count(reader); file++) {
         const enum input_format format = reader_file_format(reader, file);
-        if (is_table(format))
+        if (format_is_table(format))
             TRY(check_table(&reader_inputs(reader)->files[file], field, error));
         else if (format != INPUT_JSONL && format != INPUT_AUTO)
             return error_about(
@@ -238,7 +235,7 @@ cog_status record_marks_append(const struct record_marks *marks, uint64_t record
     struct buffer mark = {0};
     if (record >= marks->record_count || marks->rows[record] == NONE)
         return COG_OK;
-    if (!is_table(file->format))
+    if (!format_is_table(file->format))
         return mark_json(marks, record, document->raw, bytes, error);
     cog_status status = append_mark(marks, marks->rows[record], &mark, error);
     THEN(status,

@@ -6,6 +6,7 @@
 #include "base/cpu.h"
 #include "base/io/files.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/threads.h"
 #include "jobs/pairs/block_join.h"
 #include "join/cosine/cosine_join.h"
@@ -313,15 +314,10 @@ static cog_status find_sampled(void *context, const uint32_t *sample, size_t cou
 
 /* ---- Signatures ------------------------------------------------------------------------------ */
 
-static int by_number(const void *x, const void *y) {
-    const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return (a > b) - (a < b);
-}
-
 /* Sorts the numbers and removes duplicates; returns how many are left. */
 static size_t sort_distinct(uint32_t *numbers, size_t count) {
     size_t distinct = 0;
-    qsort(numbers, count, sizeof *numbers, by_number);
+    qsort(numbers, count, sizeof *numbers, compare_u32);
     for (size_t i = 0; i < count; i++)
         if (distinct == 0 || numbers[distinct - 1] != numbers[i])
             numbers[distinct++] = numbers[i];
@@ -346,7 +342,7 @@ static cog_status sign_sampled(void *context, size_t side, const struct compared
     }
     for (size_t i = 0; i < rows->count && status == COG_OK; i++)
         places[i] = (uint32_t)((uint32_t *)bsearch(&rows->numbers[i], distinct, count,
-                                                   sizeof *distinct, by_number) -
+                                                   sizeof *distinct, compare_u32) -
                                distinct);
     THEN(status, row_store_bags(&pairs->sides[side].store, distinct, count, &part, error));
     const struct signable_rows signable = {

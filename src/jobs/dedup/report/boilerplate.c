@@ -4,6 +4,7 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/strings.h"
 #include "vector/member_set.h"
 
@@ -55,11 +56,6 @@ struct bytes_view boilerplate_run(const struct boilerplate *boilerplate, size_t 
 
 /* ---- The records ----------------------------------------------------------------------------- */
 
-static int by_number(const void *x, const void *y) {
-    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-    return (a > b) - (a < b);
-}
-
 static int by_member(const void *x, const void *y) {
     const struct known_member *a = x, *b = y;
     if (a->member != b->member)
@@ -75,7 +71,7 @@ static cog_status list_ngrams(struct reading *reading, const struct boilerplate_
         reading->records[i] = ngrams[i].record;
         reading->known[i] = (struct known_member){ngrams[i].member, i};
     }
-    qsort(reading->records, count, sizeof *reading->records, by_number);
+    qsort(reading->records, count, sizeof *reading->records, compare_u64);
     qsort(reading->known, count, sizeof *reading->known, by_member);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || reading->records[i] != reading->records[i - 1])
@@ -86,7 +82,7 @@ static cog_status list_ngrams(struct reading *reading, const struct boilerplate_
 
 static struct record_text *find_text(const struct reading *reading, uint64_t record) {
     const uint64_t *found = bsearch(&record, reading->records, reading->record_count,
-                                    sizeof *reading->records, by_number);
+                                    sizeof *reading->records, compare_u64);
     return found ? &reading->texts[found - reading->records] : NULL;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 
 enum {
     CANDIDATES_MOST = 256, /* per row */
@@ -90,11 +91,6 @@ static cog_status count_affordable(const struct near_search *search, const struc
     return status;
 }
 
-static int by_number(const void *a, const void *b) {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static cog_status find(const struct near_search *search, struct job *job, struct near_found *found,
                        cog_error *error) {
     struct near_order order = {0};
@@ -124,6 +120,6 @@ cog_status near_search_run(const struct near_search *search, struct job *job,
         TRY(count_affordable(search, found, job, &count, error));
     }
     draw(search, found, count);
-    qsort(found->at, found->count, sizeof *found->at, by_number); /* in file order */
+    qsort(found->at, found->count, sizeof *found->at, compare_u32); /* in file order */
     return find(search, job, found, error);
 }

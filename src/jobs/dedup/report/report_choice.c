@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/numbers.h"
 #include "jobs/dedup/report/report_texts.h"
 
 enum {
@@ -330,11 +331,6 @@ static cog_status want_worst(struct choosing *choosing, cog_error *error) {
     return COG_OK;
 }
 
-static int by_number(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static cog_status want_reference_texts(struct report_choice *choice, cog_error *error) {
     const struct report_pairs *kinds[] = {&choice->references, &choice->below};
     for (size_t kind = 0; kind < 2; kind++)
@@ -346,7 +342,7 @@ static cog_status want_reference_texts(struct report_choice *choice, cog_error *
     size_t kept = 0;
     if (choice->reference_count)
         qsort(choice->reference_rows, choice->reference_count, sizeof *choice->reference_rows,
-              by_number);
+              compare_u32);
     for (size_t i = 0; i < choice->reference_count; i++)
         if (kept == 0 || choice->reference_rows[kept - 1] != choice->reference_rows[i])
             choice->reference_rows[kept++] = choice->reference_rows[i];
