@@ -137,7 +137,7 @@ def test_what_does_not_fit_is_refused(lexicon, sides):
         link_batch.Projector(lexicon, link_batch.Side(batch.Statistics.collect(sides[0]), (0, 0, 0)), good[1])
     exchanged = pa.table({"text": sides[0], "lang": ["en"] * len(sides[0])})
     wrong = link_batch.terms(exchanged, lexicon, 0)
-    with pytest.raises(ValueError, match="exchange the sides"):
+    with pytest.raises(ValueError, match="swap the sides"):
         link_batch.Projector(lexicon, link_batch.Side(wrong.statistics, wrong.languages), good[1])
     projector = link_batch.Projector(lexicon, *good)
     with pytest.raises(ValueError, match="side 2"):

@@ -140,7 +140,7 @@ cog_status clusters_build(const struct match_list *matches, size_t rows, const u
     for (size_t i = 0; i < matches->count; i++)
         if (matches->items[i].a >= rows || matches->items[i].b >= rows)
             return error_set(
-                error, COG_ERR_USAGE, "match %zu names row %u of %zu", i,
+                error, COG_ERR_USAGE, "match %zu is for row %u, but there are only %zu rows", i,
                 matches->items[i].a >= rows ? matches->items[i].a : matches->items[i].b, rows);
     clusters->rows = rows;
     clusters->cluster = memory_array(rows + 1, sizeof *clusters->cluster);

@@ -305,7 +305,7 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
     if (has_pipe(&reading) && !options->sets && run && run->announce)
         run->announce(
             run->progress_context,
-            "the memory needed depends on what comes through the pipe, whose size is not known");
+            "the memory needed depends on the size of the pipe's content, which is not known");
     cog_status status = id_table_create(&corpus->id_table, error);
     THEN(status, ingest_open(documents, options->terms, sizeof(struct corpus_batch), "reading", run,
                              report, false, &reading.ingest, error));
@@ -333,9 +333,10 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
             (unsigned long long)reading.duplicates, plural(reading.duplicates, " has", "s have"),
             plural(reading.duplicates, "it is", "they are"));
     else if (reading.duplicates > NAMED_BAD_RECORDS)
-        report_notice(report,
-                      "skipped: %llu records with ids used before in all; the first %d are named",
-                      (unsigned long long)reading.duplicates, NAMED_BAD_RECORDS);
+        report_notice(
+            report,
+            "skipped: %llu records with ids already used, in total; the first %d are named above",
+            (unsigned long long)reading.duplicates, NAMED_BAD_RECORDS);
     if (reading.empty_documents)
         report_notice(report, "%llu document%s no terms; %s nothing",
                       (unsigned long long)reading.empty_documents,

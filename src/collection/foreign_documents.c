@@ -29,7 +29,8 @@ cog_status lexicon_terms(const struct lexicon *lexicon, bool of_from, struct ter
     options.stem = stem;
     options.drop_stop_words = drop;
     if (!settings_get_text(&lexicon->settings, of_from ? "from" : "to", &options.lang))
-        return error_set(error, COG_ERR_FORMAT, "the lexicon does not say its languages");
+        return error_set(error, COG_ERR_FORMAT,
+                         "the lexicon does not record its languages; make it again");
     TRY(options_terms(&options, terms, error));
     return options_check_versions(&lexicon->settings, terms, "the lexicon", error);
 }
@@ -102,13 +103,14 @@ cog_status foreign_projector_init(const struct foreign_documents *foreign,
     char language[LANGUAGE_CODE_BYTES];
     language_canonical(view_of(terms->language, strlen(terms->language)), language);
     if (terms->tokens != own->tokens || terms->ngram != own->ngram || terms->stem != own->stem)
-        return error_about(error, COG_ERR_USAGE, "lexicon",
-                           "the words of the lexicon are made differently from the terms of the "
-                           "documents (kind of tokens, n-grams or stems): make both alike");
+        return error_about(
+            error, COG_ERR_USAGE, "lexicon",
+            "the words of the lexicon are made differently from the terms of the "
+            "documents (kind of tokens, n-grams or stems): use the same options for both");
     if (strcmp(terms->language, "auto") != 0 && strcmp(language, foreign->to) != 0)
         return error_about(error, COG_ERR_USAGE, "lexicon",
                            "the lexicon translates from %s into %s, and the documents are compared "
-                           "by terms of the language '%s': take a lexicon into that language",
+                           "by terms of the language '%s': use a lexicon into that language",
                            foreign->from, foreign->to, terms->language);
     target.drop_stop_words = terms->drop_stop_words;
     return document_projector_init(projector, foreign->lexicon, &foreign->options,
@@ -123,8 +125,8 @@ cog_status foreign_is_projected(const struct foreign_documents *foreign, struct 
     if (!code[0] || !*is_projected || strcmp(code, foreign->from) == 0)
         return COG_OK;
     return error_about(error, COG_ERR_USAGE, "lexicon",
-                       "the document '%.*s' is of the language '%s', and the lexicon translates "
-                       "from %s into %s: take a lexicon from %s into %s",
+                       "the document '%.*s' is in the language '%s', and the lexicon translates "
+                       "from %s into %s: use a lexicon from %s into %s",
                        (int)(id.size < 200 ? id.size : 200), id.data ? id.data : "", code,
                        foreign->from, foreign->to, code, foreign->to);
 }

@@ -373,7 +373,7 @@ ingest_run(struct ingest *ingest, void *context,
     report_skipped_files(ingest->documents, notices);
     report_stage(ingest->report, ingest->stage, clock_seconds_since(ingest->start_ns));
     if (ingest->bad_records > NAMED_BAD_RECORDS)
-        report_notice(notices, "skipped: %llu bad records in all; the first %d are named",
+        report_notice(notices, "skipped: %llu bad records in total; the first %d are named above",
                       (unsigned long long)ingest->bad_records, NAMED_BAD_RECORDS);
     return COG_OK;
 }

@@ -33,7 +33,7 @@ cog_status language_tally_judge(const struct language_tally *tally, const char *
     if (tally->other_count * 2 > named)
         return error_set(error, COG_ERR_USAGE,
                          "%llu of %llu document%s on the %s side %s language is %s, and "
-                         "the lexicon has %s there: exchange the sides, or name the right language "
+                         "the lexicon has %s there: swap the sides, or name the right language "
                          "field",
                          (unsigned long long)tally->other_count, (unsigned long long)named,
                          plural(named, "", "s"), side,

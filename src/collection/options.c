@@ -21,7 +21,8 @@ cog_status options_check_reserved(const uint64_t *words, size_t count, const cha
         if (words[i])
             return error_set(error, COG_ERR_USAGE,
                              "cog_%s_options has an option that this version of the library (%s) "
-                             "does not know: fill options by their init, or use a later library",
+                             "does not support: initialise the options with their init function, "
+                             "or use a newer library",
                              name, COG_VERSION);
     return COG_OK;
 }
@@ -78,8 +79,7 @@ cog_status options_terms(const cog_term_options *options, struct term_options *t
     bool is_code = *lang && strcmp(lang, "auto") != 0;
     if (strlen(lang) >= LANGUAGE_CODE_BYTES || (is_code && !language_is_known(lang)))
         return error_set(error, COG_ERR_USAGE,
-                         "language '%s': give a code of ISO 639 such as en, or auto, or none",
-                         lang);
+                         "language '%s': use a code of ISO 639 such as en, or auto, or none", lang);
     term_options_init(terms);
     terms->tokens = (enum token_kind)options->tokens;
     terms->ngram = options->ngram;
@@ -165,7 +165,7 @@ cog_status options_check_versions(const struct settings *settings, const struct 
                ? COG_OK
                : error_set(error, COG_ERR_FORMAT,
                            "%s was made with other text libraries (%s) than this program has (%s), "
-                           "which may cut or stem words differently: make it again",
+                           "which may split or stem words differently: make it again",
                            what, recorded, versions);
 }
 
@@ -272,7 +272,7 @@ cog_status options_read_signing(const struct settings *settings, cog_sign_option
         !read_signature(settings, &options->signature))
         return error_set(error, COG_ERR_FORMAT,
                          "the settings do not record how the documents were signed, or record "
-                         "something that this version does not know");
+                         "something that this version does not support");
     TRY(options_terms(&options->terms, &terms, error));
     return options_check_versions(settings, &terms, "the index", error);
 }
@@ -284,7 +284,7 @@ cog_status options_read_terms(const struct settings *settings, cog_term_options 
     if (!read_terms(settings, options))
         return error_set(error, COG_ERR_FORMAT,
                          "the settings do not record how the terms of documents were made, or "
-                         "record something that this version does not know");
+                         "record something that this version does not support");
     TRY(options_terms(options, &terms, error));
     return options_check_versions(settings, &terms, "the index", error);
 }
@@ -298,10 +298,11 @@ cog_status options_check_statistics(const cog_term_options *options,
     if (status == COG_OK && settings_get_text(&statistics->terms, versions_key, &versions))
         status = record_versions(options, &wanted, error);
     if (status == COG_OK && !settings_equal(&wanted, &statistics->terms, difference))
-        status = error_set(error, COG_ERR_USAGE,
-                           "the statistics were made from other terms: %s; collect them again or "
-                           "give the same options",
-                           difference);
+        status =
+            error_set(error, COG_ERR_USAGE,
+                      "the statistics were made from different terms: %s; collect them again or "
+                      "give the same options",
+                      difference);
     settings_free(&wanted);
     return status;
 }

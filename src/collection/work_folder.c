@@ -52,7 +52,7 @@ static cog_status lock_folder(struct work_folder *folder, cog_error *error) {
     if (flock(folder->lock, LOCK_EX | LOCK_NB) == 0)
         return COG_OK;
     return errno == EWOULDBLOCK
-               ? error_set(error, COG_ERR_BUSY, "%s: another process works in this folder",
+               ? error_set(error, COG_ERR_BUSY, "%s: another process is using this folder",
                            folder->path)
                : error_system(error, "lock the folder", folder->path);
 }
@@ -147,10 +147,10 @@ bool work_folder_is_due(const struct work_folder *folder) {
 static const char *name_difference(const char *difference) {
     static const struct {
         const char *key, *words;
-    } names[] = {{"input files", "its input files are others, or have changed since"},
-                 {"reference files", "its reference files are others, or have changed since"},
-                 {"reference index", "its reference index is another, or has changed since"},
-                 {"short texts", "its terms are of another kind"}};
+    } names[] = {{"input files", "its input files differ or have changed"},
+                 {"reference files", "its reference files differ or have changed"},
+                 {"reference index", "its reference index differs or has changed"},
+                 {"short texts", "its terms are made differently"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(difference, names[i].key, strlen(names[i].key)) == 0)
             return names[i].words;
@@ -170,7 +170,7 @@ static cog_status check_made_by(const struct work_folder *folder, const struct s
     }
     if (status == COG_OK && !settings_equal(&expected, state, difference))
         status = error_about(error, COG_ERR_USAGE, "work",
-                             "%s: holds the work of another job (%s); name another folder, or "
+                             "%s: contains the work of another job (%s); name another folder, or "
                              "remove this one",
                              folder->path, name_difference(difference));
     settings_free(&expected);
@@ -219,7 +219,7 @@ static cog_status load_state(struct work_folder *folder, bool resume, cog_error 
     free(path);
     if (status == COG_OK && folder->progress.rows && !folder->progress.is_complete && !resume)
         status = error_about(error, COG_ERR_USAGE, "resume",
-                             "%s: holds the work of a job that was stopped; resume it, or remove "
+                             "%s: contains the work of an unfinished job; resume it, or remove "
                              "the folder",
                              folder->path);
     return status;

@@ -203,7 +203,7 @@ cog_status change_log_check_end(struct change_log *log, uint64_t *torn_bytes, co
     if (first == UINT64_MAX || first == log->end_bytes)
         return COG_OK;
     return error_set(error, COG_ERR_FORMAT,
-                     "%s: damaged at byte %llu, with whole changes behind it; restore the folder "
+                     "%s: damaged at byte %llu, before complete changes; restore the folder "
                      "from a copy, or build the index again",
                      log->path, (unsigned long long)log->end_bytes);
 }
@@ -259,10 +259,11 @@ cog_status change_log_open(const char *folder, uint64_t number, struct change_lo
         status = descriptor_read_at(log->descriptor, header, sizeof header, 0, log->path, error);
     if (status == COG_OK &&
         (file_bytes < HEADER_BYTES || memcmp(header, expected, sizeof header) != 0))
-        status = error_set(error, COG_ERR_FORMAT,
-                           "%s: not the log of this index, of another version, or damaged; restore "
-                           "the folder from a copy, or build the index again",
-                           log->path);
+        status =
+            error_set(error, COG_ERR_FORMAT,
+                      "%s: not the log of this index, from another version, or damaged; restore "
+                      "the folder from a copy, or build the index again",
+                      log->path);
     log->end_bytes = HEADER_BYTES;
     log->checksum = decode_u64(expected + 24);
     if (status != COG_OK)
@@ -322,7 +323,7 @@ cog_status change_log_append(struct change_log *log, const void *payload, size_t
     struct buffer frame = {0};
     uint64_t checksum = log->checksum;
     if (log->is_read_only)
-        return error_set(error, COG_ERR_IO, "%s: you may not write this file", log->path);
+        return error_set(error, COG_ERR_IO, "%s: no permission to write this file", log->path);
     cog_status status = append_frame(&frame, payload, size, &checksum)
                             ? COG_OK
                             : error_memory(error, size, "a change of an index");
@@ -338,8 +339,8 @@ cog_status change_log_append(struct change_log *log, const void *payload, size_t
     } else if (change_log_cut(log, NULL) != COG_OK) {
         cog_error cause = error ? *error : (cog_error){0};
         status = error_set(error, status,
-                           "%s; the change was not confirmed and could not be taken back: look "
-                           "whether it is there before you repeat it",
+                           "%s; the change was not confirmed and could not be undone: check "
+                           "whether it was made before you repeat it",
                            cause.message);
     }
     buffer_free(&frame);

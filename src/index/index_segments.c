@@ -112,15 +112,15 @@ static cog_status open_segment(const char *folder, const struct index_segments *
         (segment->rows != entry->rows || segment->container.size_bytes != entry->size_bytes ||
          segment->container.header_checksum != entry->header_checksum))
         status = error_set(error, COG_ERR_FORMAT,
-                           "%s: not the segment that the manifest names; restore the folder as a "
+                           "%s: not the segment named in the manifest; restore the folder as a "
                            "whole or build the index again",
                            path);
     bool are_equal = true;
     THEN(status, manifest_compare_settings(&index->manifest, &segment->settings, &are_equal,
                                            difference, error));
     if (status == COG_OK && !are_equal)
-        status = error_set(error, COG_ERR_FORMAT, "%s: made differently from its index: %s", path,
-                           difference);
+        status = error_set(error, COG_ERR_FORMAT,
+                           "%s: made with different settings from its index: %s", path, difference);
     free(path);
     return status;
 }

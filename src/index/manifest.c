@@ -99,7 +99,9 @@ cog_status manifest_copy(const struct manifest *manifest, struct manifest *copy,
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 static cog_status damaged(const struct container *container, cog_error *error) {
-    return error_set(error, COG_ERR_FORMAT, "%s: the list of segments is damaged", container->path);
+    return error_set(error, COG_ERR_FORMAT,
+                     "%s: the list of segments is damaged; restore the folder from a copy",
+                     container->path);
 }
 
 static cog_status read_entries(const struct container *container, struct manifest *manifest,
@@ -290,10 +292,11 @@ static cog_status take_settings(struct manifest *manifest, const struct settings
     TRY(manifest_compare_settings(manifest, settings, &are_equal, difference, error));
     if (are_equal)
         return COG_OK;
-    return error_set(error, COG_ERR_USAGE,
-                     "the index was made differently from what is added: %s; use the index's "
-                     "settings or build a new index",
-                     difference);
+    return error_set(
+        error, COG_ERR_USAGE,
+        "the index was made with different settings from the addition: %s; use the index's "
+        "settings or build a new index",
+        difference);
 }
 
 cog_status manifest_add_segment(const char *folder, struct manifest *manifest,
@@ -391,7 +394,7 @@ cog_status manifest_remove_rows(struct manifest *manifest, const uint64_t *rows,
     size_t begin = 0;
     for (size_t i = 1; i < count; i++)
         if (rows[i - 1] >= rows[i])
-            return error_set(error, COG_ERR_USAGE, "rows to remove must rise");
+            return error_set(error, COG_ERR_USAGE, "rows to remove must be in ascending order");
     for (size_t i = 0; i < manifest->count; i++) {
         struct manifest_entry *entry = &manifest->entries[i];
         size_t end = begin;

@@ -42,7 +42,7 @@ static cog_status try_lock(const char *path, const char *folder, int *lock, cog_
         if (flock(*lock, LOCK_EX | LOCK_NB) != 0)
             return errno == EWOULDBLOCK
                        ? error_set(error, COG_ERR_BUSY,
-                                   "%s: segments of the index are being merged already; try again "
+                                   "%s: segments of the index are already being merged; try again "
                                    "later",
                                    folder)
                        : error_system(error, "lock", path);

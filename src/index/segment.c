@@ -59,7 +59,8 @@ static cog_status open_signatures(struct segment *segment, const uint8_t *shape,
     if (bits == 0)
         return COG_OK;
     if (bits > HAMMING_MAX_BITS || stride != signature_stride_bytes(bits))
-        return error_set(error, COG_ERR_FORMAT, "%s: rows of %u bytes for signatures of %u bits",
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: damaged: rows of %u bytes for signatures of %u bits",
                          segment->container.path, stride, bits);
     const void *data = NULL;
     cog_status status = container_array(&segment->container, SECTION_SIGNATURES, segment->rows,
@@ -126,9 +127,9 @@ static cog_status open_terms(struct segment *segment, cog_error *error) {
                         &lengths, error));
     segment->lengths = lengths;
     return segment->vectors.offsets && segment->vectors.column_count != segment->terms.count
-               ? error_set(error, COG_ERR_FORMAT, "%s: vectors over %u columns for %zu terms",
-                           segment->container.path, segment->vectors.column_count,
-                           segment->terms.count)
+               ? error_set(
+                     error, COG_ERR_FORMAT, "%s: damaged: vectors with %u columns for %zu terms",
+                     segment->container.path, segment->vectors.column_count, segment->terms.count)
                : COG_OK;
 }
 
@@ -137,7 +138,8 @@ static cog_status open_parts(struct segment *segment, cog_error *error) {
     TRY(container_array(&segment->container, SECTION_SHAPE, SHAPE_BYTES, 1, &shape, error));
     uint64_t rows = decode_u64((const uint8_t *)shape + SHAPE_ROWS);
     if (rows > UINT32_MAX)
-        return error_set(error, COG_ERR_FORMAT, "%s: %llu rows are more than a segment holds",
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: damaged: %llu rows are more than a segment can hold",
                          segment->container.path, (unsigned long long)rows);
     segment->rows = (size_t)rows;
     TRY(settings_read(&segment->container, &segment->settings, error));
@@ -260,11 +262,11 @@ static cog_status verify_rows(const struct segment *segment, cog_error *error) {
         const float *values;
         size_t count;
         if (ids && !segment_id(segment, row, &id))
-            return error_set_at(error, COG_ERR_FORMAT, row, "%s: the id of row %zu is impossible",
+            return error_set_at(error, COG_ERR_FORMAT, row, "%s: the id of row %zu is invalid",
                                 path, row);
         if (vectors && !segment_vector(segment, row, &columns, &values, &count))
-            return error_set_at(error, COG_ERR_FORMAT, row,
-                                "%s: the vector of row %zu is impossible", path, row);
+            return error_set_at(error, COG_ERR_FORMAT, row, "%s: the vector of row %zu is invalid",
+                                path, row);
     }
     return COG_OK;
 }
@@ -299,7 +301,7 @@ static cog_status verify_terms(const struct segment *segment, cog_error *error) 
     return wrong == terms->count
                ? COG_OK
                : error_set_at(error, COG_ERR_FORMAT, wrong,
-                              "%s: term %zu is in another number of rows than it says",
+                              "%s: term %zu does not occur in the number of rows recorded for it",
                               segment->container.path, wrong);
 }
 
@@ -326,12 +328,12 @@ static cog_status check_parts(const struct segment_parts *parts, cog_error *erro
     if (parts->rows > UINT32_MAX)
         fault = "too many rows for a segment";
     else if (parts->signatures.bits && parts->signatures.rows != parts->rows)
-        fault = "signatures of another number of rows";
+        fault = "signatures with a different number of rows";
     else if (parts->vectors && parts->vectors->rows != parts->rows)
-        fault = "vectors of another number of rows";
+        fault = "vectors with a different number of rows";
     else if (parts->terms && (!parts->lengths || (parts->vectors && parts->vectors->column_count !=
                                                                         parts->terms->count)))
-        fault = "terms without lengths, or of another number than columns of the vectors";
+        fault = "terms without lengths, or not one per column of the vectors";
     return fault ? error_set(error, COG_ERR_USAGE, "a segment cannot be written: %s", fault)
                  : COG_OK;
 }

@@ -235,8 +235,8 @@ cog_status segment_sets_open(const struct container *container, size_t rows,
     TRY(container_array(container, SECTION_ROWS, rows, sizeof *sets->rows, &table, error));
     TRY(container_array(container, SECTION_BYTES, (size_t)size, 1, &bytes, error));
     if (size < MEMBER_SET_SLACK)
-        return error_set(error, COG_ERR_FORMAT, "%s: sets of %llu bytes", container->path,
-                         (unsigned long long)size);
+        return error_set(error, COG_ERR_FORMAT, "%s: the sets are damaged (%llu bytes)",
+                         container->path, (unsigned long long)size);
     TRY(open_lists(container, decode_u64((const uint8_t *)shape + SHAPE_TERMS), SECTION_TERM_STARTS,
                    SECTION_TERM_ENTRIES, &sets->terms, error));
     TRY(open_lists(container, decode_u64((const uint8_t *)shape + SHAPE_WORDS), SECTION_WORD_STARTS,
@@ -271,8 +271,8 @@ static cog_status check_rows(const struct segment_sets *sets, const char *path, 
     loaded_sets_free(&loaded);
     return row == rows && offset == sets->size_bytes - MEMBER_SET_SLACK
                ? COG_OK
-               : error_set_at(error, COG_ERR_FORMAT, row, "%s: the set of row %zu is impossible",
-                              path, row);
+               : error_set_at(error, COG_ERR_FORMAT, row, "%s: the set of row %zu is invalid", path,
+                              row);
 }
 
 static cog_status check_lists(const struct segment_sets *sets, const char *path, size_t rows,
@@ -287,7 +287,7 @@ static cog_status check_lists(const struct segment_sets *sets, const char *path,
     member_lists_free(&made);
     return same ? COG_OK
                 : error_set(error, COG_ERR_FORMAT,
-                            "%s: the posting lists of %s are not those of the documents", path,
+                            "%s: the posting lists of %s do not match the documents", path,
                             of_words ? "words" : "terms");
 }
 

@@ -158,9 +158,9 @@ cog_status segment_terms_check(const struct segment_terms *terms, const char *pa
         if (terms->hashes[i] == 0 || (i && terms->hashes[i - 1] >= terms->hashes[i]))
             fault = "is out of order";
         else if (number >= terms->count || seen[number]++)
-            fault = "has a column that is impossible or taken";
+            fault = "has an invalid or repeated column";
         else if (!is_uncounted && (df == 0 || df > rows || cf < df))
-            fault = "has counts that are impossible";
+            fault = "has invalid counts";
     }
     free(seen);
     return fault ? error_set_at(error, COG_ERR_FORMAT, i - 1, "%s: term %zu %s", path, i - 1, fault)

@@ -10,8 +10,7 @@ cog_status join_start(struct join_parts *parts, const struct join_options *optio
     *parts = (struct join_parts){.threads = threads_resolve(options->threads)};
     if (!(options->threshold > 0 && options->threshold <= 1))
         return error_set(error, COG_ERR_USAGE,
-                         "threshold %g: a join needs one above 0 and at most 1",
-                         options->threshold);
+                         "threshold %g: choose a number above 0 and at most 1", options->threshold);
     TAKE_ZEROED(parts->items, parts->threads, "a join", error);
     for (unsigned i = 0; i < parts->threads; i++) {
         match_list_share(&parts->items[i].matches, options->max_matches, &parts->listed);

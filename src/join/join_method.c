@@ -32,11 +32,10 @@ static cog_status join_all(struct method_join *join, const struct cosine_tails *
 /* ---- exact ----------------------------------------------------------------------------------- */
 
 static cog_status check_exact(const struct method_join *join, cog_error *error) {
-    return join->verify
-               ? COG_OK
-               : error_about(
-                     error, COG_ERR_USAGE, "verify",
-                     "the method exact computes true similarities: it cannot leave the check out");
+    return join->verify ? COG_OK
+                        : error_about(error, COG_ERR_USAGE, "verify",
+                                      "the method exact always computes true similarities: it "
+                                      "cannot skip the check");
 }
 
 static cog_status join_exactly(struct method_join *join, struct match_list *pairs,

@@ -53,8 +53,7 @@ cog_status method_take_knobs(cog_method *method, const cog_knobs *knobs, unsigne
         *method = knobs->method;
     const struct search_method *found = method_of(*method);
     if (*method != COG_METHOD_AUTO && !found)
-        return error_set(error, COG_ERR_USAGE, "method %d: there is none of that number",
-                         (int)*method);
+        return error_set(error, COG_ERR_USAGE, "method %d does not exist", (int)*method);
     if (!knobs->given)
         return COG_OK;
     const struct search_method *owner = method_of(knobs->method);

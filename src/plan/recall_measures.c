@@ -85,8 +85,9 @@ cog_status recall_measures_open(const struct container *container, struct recall
     if (!container_find(container, SECTION_RECALL, &view))
         return COG_OK;
     if (view.size % sizeof *measures->items)
-        return error_set(error, COG_ERR_FORMAT, "%s: %zu bytes are no measures of recall",
-                         container->path, view.size);
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: the measures of recall are damaged (%zu bytes)", container->path,
+                         view.size);
     measures->items = (const struct recall_measure *)(const void *)view.data;
     measures->count = view.size / sizeof *measures->items;
     return COG_OK;
@@ -98,7 +99,7 @@ cog_status recall_measures_check(const struct recall_measures *measures, const c
         const struct recall_measure *item = &measures->items[i];
         if (item->hits > item->trials || item->units > item->trials || item->units == 0 ||
             !(item->trials_squared > 0) || !(item->hits_squared >= 0) || !(item->products >= 0))
-            return error_set_at(error, COG_ERR_FORMAT, i, "%s: measure %zu of recall is impossible",
+            return error_set_at(error, COG_ERR_FORMAT, i, "%s: measure %zu of recall is invalid",
                                 path, i);
     }
     return COG_OK;

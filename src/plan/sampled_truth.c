@@ -201,10 +201,11 @@ static void recall_sample_report(const struct recall_sample *sample, double want
     report_recall(report, &tally, sample->count, (struct noun){"pair", "pairs"},
                   (struct noun){"row", "rows"});
     if (tally.trials && measured_share(&tally).high < wanted)
-        report_notice(report,
-                      "that is less than the wanted recall of %g; a higher one finds more, and the "
-                      "method %s finds all",
-                      wanted, exact_method);
+        report_notice(
+            report,
+            "this is below the requested recall of %g; a higher value finds more, and the "
+            "method %s finds all",
+            wanted, exact_method);
 }
 
 cog_status recall_measure(const struct truth_rows *rows, const struct match_list *matches,

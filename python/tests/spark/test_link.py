@@ -102,7 +102,7 @@ def test_the_command_line(spark, cluster, archive, collections, tmp_path):
 @pytest.mark.long
 def test_exchanged_sides_are_refused(spark, collections):
     frames = [spark.read.json(str(collections / name)) for name in ("en.jsonl", "de.jsonl")]
-    with pytest.raises(ValueError, match="exchange the sides"):
+    with pytest.raises(ValueError, match="swap the sides"):
         cognate.spark.link(*frames, lexicon=cognate.Lexicon.open(collections / "de-en.lex"))
 
 

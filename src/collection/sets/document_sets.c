@@ -62,7 +62,8 @@ cog_status set_batch_add(struct set_batch *batch, const struct ingested *item, b
     const size_t terms = member_set_make(list->hashes, words_from, batch->scratch);
     const size_t words = member_set_make(word_hashes, list->short_terms, batch->scratch);
     if (terms > UINT32_MAX || document->id.size > UINT32_MAX)
-        return error_set(error, COG_ERR_INPUT, "a document of more than 4 billion terms");
+        return error_set(error, COG_ERR_INPUT,
+                         "a document has more than 4 billion terms: split it");
     struct set_document *added = &batch->documents[batch->count];
     added->row = (struct set_row){batch->bytes.size, (uint32_t)terms, (uint32_t)words};
     added->fact.record = (uint32_t)item->record;
@@ -256,7 +257,7 @@ static cog_status read_collection(struct document_sets *sets, cog_documents *doc
                               .bad_before = sets->progress.bad_records};
     if (documents->foreign)
         return error_about(error, COG_ERR_USAGE, "lexicon",
-                           "documents of another language are compared by their cosine, not as "
+                           "documents in another language are compared by cosine, not as "
                            "sets of terms: choose that measure");
     cog_status status = ingest_open(documents, terms, sizeof(struct set_batch), "reading",
                                     &job->run, job->report, false, &reading.ingest, error);

@@ -14,13 +14,13 @@ cog_status dedup_index_check(const cog_dedup_options *options, cog_error *error)
     const cog_index *index = options->against_index;
     if (options->against)
         return error_about(error, COG_ERR_USAGE, "against",
-                           "a reference collection and an index: give one of them");
+                           "both a reference collection and an index are given: give one of them");
     if (!index_is_of_sets(index) || !pairs_are_by_sets(&options->pairs) ||
         index->measure != options->pairs.measure)
         return error_about(error, COG_ERR_USAGE, "against",
-                           "the index was built with another measure, or holds signatures alone: "
-                           "build one of sets, with the measure jaccard or containment, and "
-                           "compare by the same, exactly");
+                           "the index was built with a different measure, or contains only "
+                           "signatures: build one with the measure jaccard or containment, and "
+                           "compare exactly by the same measure");
     TRY(cog_index_expect(index, &options->pairs.sign, error));
     return index_prepare(index, error);
 }

@@ -355,11 +355,10 @@ static cog_status search_nearest(struct set_dedup *dedup, uint32_t *kept, uint32
     if (status == COG_OK)
         spread_nearest(dedup, asked, &found);
     if (status == COG_OK && is_sample)
-        report_notice(
-            dedup->job->report,
-            "very many pairs are just below the threshold: the report looks there for %zu "
-            "of %zu documents, drawn at random",
-            found.count, search.asked_count);
+        report_notice(dedup->job->report,
+                      "very many pairs are just below the threshold: the report shows them for %zu "
+                      "of %zu documents, chosen at random",
+                      found.count, search.asked_count);
     near_found_free(&found);
     return status;
 }

@@ -9,7 +9,8 @@ cog_status keep_order_check(const cog_dedup_options *options, const cog_document
                             cog_error *error) {
     if ((unsigned)options->keep > COG_KEEP_FIELD ||
         (unsigned)options->grouping > COG_GROUP_CONNECTED)
-        return error_set(error, COG_ERR_USAGE, "%u and %u are no rules of keeping and grouping",
+        return error_set(error, COG_ERR_USAGE,
+                         "%u and %u are not valid rules of keeping and grouping",
                          (unsigned)options->keep, (unsigned)options->grouping);
     if (options->keep != COG_KEEP_FIELD)
         return COG_OK;

@@ -123,13 +123,14 @@ static cog_status check_place(const struct reader *reader, const struct place *p
                            "%s: standard input has no name for a file in this folder; name a file",
                            folder);
     if (i && strcmp(places[i - 1].path, places[i].path) == 0)
-        return error_set(error, COG_ERR_INPUT,
-                         "%s: its place below %s is taken by another document; run where both "
-                         "names differ",
-                         name, folder);
+        return error_set(
+            error, COG_ERR_INPUT,
+            "%s: its place below %s is already taken by another document; run where both "
+            "names differ",
+            name, folder);
     if (access(places[i].path, F_OK) == 0)
         return error_about(error, COG_ERR_USAGE, "output",
-                           "%s: exists already; remove it, or name another folder", places[i].path);
+                           "%s: already exists; remove it, or name another folder", places[i].path);
     return COG_OK;
 }
 
@@ -172,7 +173,7 @@ static cog_status check_file(const struct reader *reader, const char *path, cog_
         if (reader_file_format(reader, file) != reader_file_format(reader, 0) ||
             reader_file_is_document(reader, file))
             return error_set(error, COG_ERR_USAGE,
-                             "%s: another format than %s; one output holds one format: name a "
+                             "%s: a different format from %s; one output has one format: name a "
                              "folder",
                              reader_file_name(reader, file), reader_file_name(reader, 0));
     enum input_format own = reader_file_count(reader) ? reader_file_format(reader, 0) : INPUT_AUTO;
@@ -180,10 +181,10 @@ static cog_status check_file(const struct reader *reader, const char *path, cog_
         own = INPUT_TSV; /* its rows are tab-separated */
     bool differs = named != INPUT_AUTO && named != INPUT_TXT && own != INPUT_AUTO && named != own;
     if (differs || promises_other_bytes(path))
-        return error_about(error, COG_ERR_USAGE, "output",
-                           "%s: kept records stay as they are in %s; name an output of that format",
-                           path,
-                           reader_file_count(reader) ? reader_file_name(reader, 0) : "the input");
+        return error_about(
+            error, COG_ERR_USAGE, "output",
+            "%s: kept records are copied unchanged from %s; name an output of that format", path,
+            reader_file_count(reader) ? reader_file_name(reader, 0) : "the input");
     return COG_OK;
 }
 
@@ -264,18 +265,18 @@ static cog_status check_frame(const struct kept_files *files, uint32_t file, cog
         !view_equals(bare_header(reader, file), bare_header(reader, files->header_file)))
         return error_set(
             error, COG_ERR_INPUT,
-            "%s: another header row than %s; one output holds one table: name a folder", other,
+            "%s: a different header row from %s; one output has one table: name a folder", other,
             first);
     if (format_is_table(reader_file_format(reader, file)) &&
         file_at(reader, file)->columns.count != file_at(reader, files->header_file)->columns.count)
         return error_set(
             error, COG_ERR_INPUT,
-            "%s: another number of fields than %s; one output holds one table: name a folder",
+            "%s: a different number of fields from %s; one output has one table: name a folder",
             other, first);
     if (reader_file_format(reader, file) == INPUT_QUERYLOG &&
         file_at(reader, file)->query_columns != file_at(reader, files->header_file)->query_columns)
         return error_set(error, COG_ERR_INPUT,
-                         "%s: other columns than %s; one output holds one kind of log: name a "
+                         "%s: different columns from %s; one output has one kind of log: name a "
                          "folder",
                          other, first);
     if (files->frame.is_array != reader_file_frame(reader, file).is_array)

@@ -78,7 +78,7 @@ static cog_status parse_line(struct link_line *parsed, struct bytes_view line,
     struct bytes_view from = take_field(&line, '\t');
     if (!line.data)
         return error_set_at(error, COG_ERR_INPUT, lines->line,
-                            "%s:%llu: links are two ids with a tab between them", path,
+                            "%s:%llu: not a link; a link is two ids separated by a tab", path,
                             (unsigned long long)lines->line);
     struct bytes_view to = take_field(&line, '\t');
     parsed->rest = line;
@@ -118,7 +118,7 @@ static cog_status mismatch_error(const struct link_gold *gold, const struct link
     if (there[0][1] > there[0][0] && there[1][0] > there[1][1])
         return error_set(error, COG_ERR_INPUT,
                          "%s: the ids of its first column are in the second collection, and those "
-                         "of the second in the first: exchange the columns",
+                         "of the second in the first: swap the columns",
                          path);
     return error_set(error, COG_ERR_INPUT,
                      "%s: none of its %zu known link%s is between documents of the two collections "
@@ -130,8 +130,8 @@ static cog_status mismatch_error(const struct link_gold *gold, const struct link
 
 static cog_status empty_error(const char *path, cog_error *error) {
     return error_set(error, COG_ERR_INPUT,
-                     "%s: no known links; it should have two ids a line, with a tab between them "
-                     "(or be a dump whose pages name their partners, as none since 2013 do)",
+                     "%s: no known links; use a file with two ids per line, separated by a tab "
+                     "(or a dump whose pages name their partners, as none since 2013 do)",
                      path);
 }
 
@@ -289,9 +289,9 @@ static cog_status check_known(struct link_gold *gold, const char *path, cog_erro
         return empty_error(path, error);
     if (gold->link_count == 0 || gold->judged > 0)
         return COG_OK;
-    return error_set(
-        error, COG_ERR_INPUT, "%s: none of its first ids is a source of the links to judge%s", path,
-        sources_are_targets(gold) ? ", but its second ids are: exchange the columns" : "");
+    return error_set(error, COG_ERR_INPUT,
+                     "%s: none of its first ids is a source of the links to judge%s", path,
+                     sources_are_targets(gold) ? ", but its second ids are: swap the columns" : "");
 }
 
 /* ---- Scores ---------------------------------------------------------------------------------- */

@@ -200,11 +200,12 @@ static cog_status judge_hits(const struct evaluation *evaluation, const struct l
                              ? items[i].distance < last->distance
                              : items[i].similarity > last->similarity + rounding;
         if (is_nearer)
-            return error_set_at(error, COG_ERR_INPUT, listed->line,
-                                "%s:%llu: '%.*s' is nearer than the last that %s lists for this "
-                                "query, and not in it: these are not answers to one question",
-                                found->path, (unsigned long long)listed->line, (int)listed->id.size,
-                                listed->id.data, truth->path);
+            return error_set_at(
+                error, COG_ERR_INPUT, listed->line,
+                "%s:%llu: '%.*s' is nearer than the last that %s lists for this "
+                "query but is not in that list: the files do not answer the same question",
+                found->path, (unsigned long long)listed->line, (int)listed->id.size,
+                listed->id.data, truth->path);
     }
     return COG_OK;
 }

@@ -18,14 +18,15 @@ static cog_status check_languages(const struct wiki_gold *gold, const char *cons
                                   cog_error *error) {
     for (int side = 0; side < 2; side++)
         if (!gold->pages[side].language[0])
-            return error_set(error, COG_ERR_INPUT,
-                             "%s: the dump does not say its language (xml:lang of <mediawiki>, or "
-                             "<dbname>): take the dump as the wiki offers it",
-                             dumps[side]);
+            return error_set(
+                error, COG_ERR_INPUT,
+                "%s: the dump does not state its language (xml:lang of <mediawiki>, or "
+                "<dbname>): use the dump as the wiki provides it",
+                dumps[side]);
     return strcmp(gold->pages[0].language, gold->pages[1].language) != 0
                ? COG_OK
                : error_set(error, COG_ERR_INPUT,
-                           "%s and %s are of the same language (%s): give the dumps of two",
+                           "%s and %s are in the same language (%s): use dumps in two languages",
                            dumps[0], dumps[1], gold->pages[0].language);
 }
 

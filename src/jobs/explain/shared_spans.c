@@ -45,7 +45,7 @@ static cog_status choose_terms(const struct term_list lists[2], struct comparing
         size_t count = by_words ? list->short_terms : ngrams;
         if (count > UINT32_MAX / 4)
             return error_set(error, COG_ERR_INPUT,
-                             "a text has %zu terms, too many to compare: cut it into parts", count);
+                             "a text has %zu terms, too many to compare: split it", count);
         terms->count = (uint32_t)count;
         terms->hashes = count ? list->hashes + first : NULL;
         terms->places = count ? list->places + first : NULL;

@@ -96,7 +96,7 @@ static cog_status sort_out_known_ids(const cog_index *index, struct addition *ad
                 rows[addition->replaced_count++] = rows[row];
             continue;
         }
-        snprintf(message, sizeof message, "the id '%.*s' is in the index already",
+        snprintf(message, sizeof message, "the id '%.*s' is already in the index",
                  (int)(ids[row].size < 200 ? ids[row].size : 200), ids[row].data);
         status = ingest_note_bad(addition->documents, report, known++, message, error);
         THEN(status, ingest_note_skipped(addition->documents, corpus->items[row].record, error));

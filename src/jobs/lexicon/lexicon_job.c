@@ -113,8 +113,8 @@ static void warn_of_exchange(const struct training *training) {
     if (word_columns_exchanged(from, to, options->from, options->to))
         report_notice(
             training->job->report,
-            "the words of %s (source) and %s (target) look like those of the other language: "
-            "are the columns exchanged?",
+            "the words of %s (source) and %s (target) look like those of the other language; "
+            "check whether the columns are swapped",
             options->from, options->to);
 }
 
@@ -143,7 +143,7 @@ static cog_status align(struct training *training, cog_error *error) {
 
 static cog_status check_options(const cog_lexicon_options *options, cog_error *error) {
     if (options->model1_iterations == 0)
-        return error_set(error, COG_ERR_USAGE, "training needs an iteration of Model 1 or more");
+        return error_set(error, COG_ERR_USAGE, "training needs at least one iteration of Model 1");
     if (!(options->null_probability > 0 && options->null_probability < 1))
         return error_set(error, COG_ERR_USAGE, "null probability %g: choose between 0 and 1",
                          options->null_probability);

@@ -34,10 +34,11 @@ cog_status link_options_check(const cog_link_options *options, cog_error *error)
         return error_set(error, COG_ERR_USAGE, "a precision of %g: choose above 0 and at most 1",
                          options->precision);
     if (options->per_document && options->one_to_one)
-        return error_set(error, COG_ERR_USAGE,
-                         "the best links of each document are not one-to-one: choose either");
+        return error_set(
+            error, COG_ERR_USAGE,
+            "the best links of each document are not one-to-one: choose one of the two");
     if (options->candidates == 0)
-        return error_set(error, COG_ERR_USAGE, "linking needs a candidate or more for a document");
+        return error_set(error, COG_ERR_USAGE, "linking needs at least one candidate per document");
     return COG_OK;
 }
 

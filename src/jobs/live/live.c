@@ -247,7 +247,7 @@ cog_status cog_live_create(cog_index *index, cog_live **result, cog_error *error
     TRY(check_given(result, "live", error));
     if (!index->has_documents)
         return error_set(error, COG_ERR_USAGE,
-                         "a live index holds documents; this one holds signatures alone");
+                         "a live index needs documents; this one contains only signatures");
     cog_live *live;
     TAKE_ZEROED(live, 1, "a live index", error);
     if (pthread_key_create(&live->own_commit, NULL) != 0) {

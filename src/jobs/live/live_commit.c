@@ -158,7 +158,7 @@ static cog_status decide(cog_live *live, struct live_request *first, struct live
                    : error_memory(error, payload->size, "the log of an index");
     }
     if (known && !request->options.upsert)
-        return error_set(error, COG_ERR_INPUT, "the id '%.*s' is in the index already",
+        return error_set(error, COG_ERR_INPUT, "the id '%.*s' is already in the index",
                          (int)(request->id.size < 200 ? request->id.size : 200), request->id.data);
     if (request->options.unless_similar > 0 && request->bag.count) {
         TRY(match_recent(live, first, request, error));

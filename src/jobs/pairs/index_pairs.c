@@ -10,7 +10,7 @@ cog_status index_pairs_check(const cog_index *index, const cog_pairs_options *op
     cog_sign_options expected = index->sign;
     if (!index->has_documents || (!index_is_of_sets(index) && !index->has_vectors))
         return error_about(error, COG_ERR_USAGE, "against",
-                           "the index holds signatures alone: compare with one that has vectors");
+                           "the index contains only signatures: compare with one that has vectors");
     if (index->measure != options->measure ||
         (index_is_of_sets(index) && !pairs_are_by_sets(options)))
         return error_about(error, COG_ERR_USAGE, "against",

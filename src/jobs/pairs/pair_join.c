@@ -332,8 +332,10 @@ static cog_status choose_method(const cog_pairs_options *options, const struct m
                                 const struct search_method **method, cog_error *error) {
     const struct signatures_view *second = join_second(join);
     if (second && join->bits != second->bits)
-        return error_set(error, COG_ERR_USAGE, "signatures of %u and of %u bits do not compare",
-                         join->bits, second->bits);
+        return error_set(
+            error, COG_ERR_USAGE,
+            "signatures of %u and of %u bits cannot be compared; use the same number of bits",
+            join->bits, second->bits);
     *method = options->method == COG_METHOD_AUTO ? method_to_join_signatures(join)
                                                  : method_of(options->method);
     if (!*method || !(*method)->join || !needs_signatures(*method) || (*method)->plan_join)

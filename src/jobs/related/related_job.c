@@ -67,7 +67,7 @@ static void report_given(const struct pair_task *task, const struct given_tally 
     report_number(task->report, "given_queries", (double)tally->given);
     report_number(task->report, "unknown_queries", (double)tally->unknown);
     if (tally->unknown)
-        report_notice(task->report, "the log has not %zu of %zu given %s, such as '%.*s'",
+        report_notice(task->report, "the log does not have %zu of %zu given %s, such as '%.*s'",
                       tally->unknown, tally->given, plural(tally->given, "query", "queries"),
                       (int)(example.size < 60 ? example.size : 60), example.data);
     if (tally->left_out)

@@ -175,7 +175,7 @@ cog_status cog_index_search(const cog_index *index, cog_documents *queries,
     if (!index->has_documents)
         return error_set(
             error, COG_ERR_USAGE,
-            "the index holds signatures and does not know how they were made: give the "
+            "the index contains only signatures and does not record how they were made: give the "
             "queries as signatures (.npy)");
     struct search_task task = task_of(index, options, run, report);
     struct query_languages languages;

@@ -167,9 +167,10 @@ cog_status cog_index_answer(const cog_index *index, cog_documents *queries,
     TRY(check_given(options, "options", error));
     TRY(check_given(path, "path", error));
     if (format != COG_OUTPUT_TSV && format != COG_OUTPUT_JSONL)
-        return error_about(error, COG_ERR_USAGE, "format",
-                           "answers come one at a time, and this format states their number first: "
-                           "choose tsv or jsonl");
+        return error_about(
+            error, COG_ERR_USAGE, "format",
+            "answers are written one at a time, but this format needs their number first: "
+            "choose tsv or jsonl");
     struct stream stream = {
         .index = index, .format = format, .workers = threads_resolve(run ? run->threads : 0)};
     struct job job;

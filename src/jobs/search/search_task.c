@@ -43,7 +43,8 @@ static cog_status check_numbers(const cog_search_options *options, cog_error *er
         return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
                          options->recall);
     if (options->threshold > 0 && options->radius_bits != COG_RADIUS_NONE)
-        return error_set(error, COG_ERR_USAGE, "a threshold and a radius: give one of them");
+        return error_set(error, COG_ERR_USAGE,
+                         "both a threshold and a radius are given: give one of them");
     if (options->k == 0 && !asks_within(options))
         return error_set(error, COG_ERR_USAGE,
                          "nothing to look for: give k, a threshold or a "
@@ -84,13 +85,13 @@ static cog_status check_method(const struct search_task *task, const struct sear
                          "the method %s joins pairs and does not search an index", method->name);
     if (method->needs & NEEDS_VECTORS && options->radius_bits != COG_RADIUS_NONE)
         return error_set(error, COG_ERR_USAGE,
-                         "a radius is about signatures, and the method %s uses none: give a "
+                         "a radius applies to signatures, and the method %s uses none: use a "
                          "threshold, or use a method of signatures",
                          method->name);
     if (method->needs & NEEDS_VECTORS && !options->verify)
         return error_about(
             error, COG_ERR_USAGE, "verify",
-            "the method %s computes true similarities: it cannot leave the check out",
+            "the method %s always computes true similarities: it cannot skip the check",
             method->name);
     if (options->first && !(method->answers & COG_ANSWERS_ANY))
         return error_about(
@@ -106,7 +107,7 @@ static cog_status check_method(const struct search_task *task, const struct sear
                            method->name, method->name);
     if (!(method->answers & COG_ANSWERS_NEAREST) && options->radius_bits == COG_RADIUS_NONE)
         return error_about(error, COG_ERR_USAGE, "radius_bits",
-                           "the method %s finds what is within a radius: give one", method->name);
+                           "the method %s searches within a radius: give one", method->name);
     uint32_t most = radius_most(task->index, method);
     if (method->is_for_radius && options->radius_bits > most)
         return error_about(error, COG_ERR_USAGE, "radius_bits",

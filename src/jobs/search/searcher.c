@@ -208,7 +208,7 @@ cog_status cog_searcher_find_text(cog_searcher *searcher, const char *text, size
     if (!searcher->index->has_documents)
         return error_set(
             error, COG_ERR_USAGE,
-            "the index holds signatures and does not know how they were made: give the "
+            "the index contains only signatures and does not record how they were made: give the "
             "query as a signature");
     if (!utf8_is_valid(text, text_size))
         return error_set(error, COG_ERR_INPUT, "the text is not valid UTF-8");

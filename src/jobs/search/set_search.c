@@ -35,7 +35,7 @@ cog_status set_question_take(const cog_index *index, const cog_search_options *o
                            "the true ones");
     if (options->first && options->threshold == 0)
         return error_about(error, COG_ERR_USAGE, "first",
-                           "the first document at which threshold? Give one");
+                           "the first document needs a threshold: give one");
     if (options->k == 0 && options->threshold == 0)
         return error_set(error, COG_ERR_USAGE, "nothing to look for: give k or a threshold");
     *question = (struct set_question){

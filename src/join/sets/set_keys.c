@@ -91,7 +91,8 @@ cog_status set_keys_add(struct set_key_list *list, int64_t row, const int64_t *m
     const size_t last = measure->containment ? count : places;
     size_t alone = 0, at = list->count;
     if (count > INT32_MAX)
-        return error_set(error, COG_ERR_INPUT, "a document of %zu terms: split it", count);
+        return error_set(error, COG_ERR_INPUT,
+                         "a document has %zu terms, more than a set holds: split it", count);
     GROW(list->order, list->order_capacity, count + 1, "keys", error);
     for (size_t i = 0; i < count; i++) {
         const uint64_t member = (uint64_t)members[i] & MEMBER_MASK;
@@ -193,7 +194,7 @@ cog_status key_pairs_find(const struct key_rows *rows, const struct set_measure 
         for (end = begin + 1; end < rows->count && rows->keys[end] == rows->keys[begin]; end++)
             if (rows->sizes[end] < rows->sizes[end - 1])
                 return error_set(error, COG_ERR_USAGE,
-                                 "row %zu: the rows of a key are sorted by size", end);
+                                 "row %zu: the rows of a key must be sorted by size", end);
         TRY(pairs_of_run(rows, begin, end, measure, pairs, error));
     }
     return COG_OK;

@@ -414,7 +414,7 @@ TEST(manifest_refuses_what_was_made_otherwise) {
     make_sample(&other, 21);
     CHECK_OK(segment_write(path, &other.parts, error));
     CHECK(index_segments_open(folder, NULL, &index, &failure) == COG_ERR_FORMAT);
-    CHECK(strstr(failure.message, "not the segment that the manifest names"));
+    CHECK(strstr(failure.message, "not the segment named in the manifest"));
     unlink(path);
     CHECK(index_segments_open(folder, NULL, &index, &failure) != COG_OK);
     free(path);

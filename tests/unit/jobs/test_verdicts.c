@@ -168,7 +168,7 @@ TEST(contradictory_verdicts_the_last_one_wins) {
     const uint32_t kept[ROWS] = {2, 2, 2, 2, 5, 5, 7, 7, 8, 9};
     CHECK(kept_rows_are(&rows, kept));
     CHECK(has_notice(report, ":2: removes what line 1 keeps"));
-    CHECK(has_notice(report, ":4: says the contrary of line 3"));
+    CHECK(has_notice(report, ":4: contradicts line 3"));
     CHECK(cog_report_number(report, "verdicts_contradicted") == 2);
     cog_report_free(report);
 }
@@ -193,7 +193,7 @@ static cog_status read_one(const char *text, size_t size, cog_error *error) {
 TEST(bad_lines_of_verdicts_are_named) {
     static const char *const bad[][2] = {
         {"{\"verdict\":\"keep\",\"id\":\"x\"}\nnonsense\n", ":2: not a JSON object"},
-        {"{\"verdict\":\"keep\"}", ":1: the verdict names no document; add the field: id"},
+        {"{\"verdict\":\"keep\"}", ":1: the verdict has no document; add the field: id"},
         {"{\"verdict\":\"different\",\"a\":\"x\"}", "add the field: b"},
         {"{\"verdict\":\"maybe\",\"id\":\"x\"}", "must be \"keep\""},
         {"{\"id\":\"x\"}", "must be \"keep\""},

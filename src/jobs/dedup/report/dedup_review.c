@@ -110,7 +110,7 @@ cog_status dedup_name_frequent(struct duplicates *duplicates, cog_documents *doc
     report_notice(
         job->report,
         "%llu documents or more share the passage '%s' without being near-duplicates; if it is "
-        "boilerplate, remove it from the texts before, for speed and for better decisions",
+        "boilerplate, remove it from the texts first, for speed and better decisions",
         (unsigned long long)frequent->documents, frequent->passage.data);
     return COG_OK;
 }

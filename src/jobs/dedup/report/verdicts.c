@@ -81,7 +81,7 @@ static cog_status take_id(struct verdicts *verdicts, const struct verdict_line *
                           const struct json_field *field, struct named_document *document,
                           cog_error *error) {
     if (field->token.size == 0)
-        return bad_line(line, "the verdict names no document; add the field", field->name.data,
+        return bad_line(line, "the verdict has no document; add the field", field->name.data,
                         error);
     struct bytes_view id = field->token;
     struct buffer decoded = {0};
@@ -105,7 +105,7 @@ static cog_status take_row(const struct verdict_line *line, const struct json_fi
     bool whole = !given || (number_parse(field->token, &number) && number >= 0 && number < NO_ROW &&
                             number == (double)(uint32_t)number);
     if (!whole)
-        return bad_line(line, "a row must be a whole number from 0 on, in the field",
+        return bad_line(line, "a row must be a whole number of 0 or more, in the field",
                         field->name.data, error);
     document->given_row = (uint32_t)number;
     return COG_OK;
@@ -380,7 +380,7 @@ static void goes(struct applying *applying, const struct verdict *verdict, uint3
     if (!by || !may_notice(applying, NOTICE_CONTRADICTED))
         return;
     report_notice(applying->report,
-                  "%s:%llu: removes what line %llu keeps; the later verdict counts",
+                  "%s:%llu: removes what line %llu keeps; the later verdict is used",
                   applying->verdicts->path, (unsigned long long)verdict->line,
                   (unsigned long long)applying->verdicts->items[by - 1].line);
 }
@@ -474,10 +474,9 @@ static cog_status overrule(struct applying *applying, cog_error *error) {
         }
         const struct verdict *later = &verdicts->items[slots[at].verdict - 1];
         if (later->kind != verdict->kind && may_notice(applying, NOTICE_CONTRADICTED))
-            report_notice(applying->report,
-                          "%s:%llu: says the contrary of line %llu; the later verdict counts",
-                          verdicts->path, (unsigned long long)later->line,
-                          (unsigned long long)verdict->line);
+            report_notice(
+                applying->report, "%s:%llu: contradicts line %llu; the later verdict is used",
+                verdicts->path, (unsigned long long)later->line, (unsigned long long)verdict->line);
     }
     free(slots);
     return COG_OK;
@@ -534,10 +533,10 @@ static void report_verdicts(const struct applying *applying) {
     report_number(report, "verdicts_contradicted", (double)notices[NOTICE_CONTRADICTED]);
     report_number(report, "verdicts_far", (double)notices[NOTICE_FAR]);
     if (notices[NOTICE_UNKNOWN] > NOTICES_MOST)
-        report_notice(report, "%s: %zu verdicts in all have no effect because of their ids",
+        report_notice(report, "%s: %zu verdicts in total have no effect because of their ids",
                       applying->verdicts->path, notices[NOTICE_UNKNOWN]);
     if (notices[NOTICE_CONTRADICTED] > NOTICES_MOST)
-        report_notice(report, "%s: %zu verdicts in all are contradicted by later ones",
+        report_notice(report, "%s: %zu verdicts in total are contradicted by later ones",
                       applying->verdicts->path, notices[NOTICE_CONTRADICTED]);
     if (notices[NOTICE_FAR])
         report_notice(report,

@@ -40,7 +40,7 @@ static void open_ends(struct sentence_chain *chain, const struct sentence_cells 
 static cog_status make_room(struct sentence_chain *chain, size_t cells, uint32_t from_count,
                             uint32_t to_count, cog_error *error) {
     if (cells >= CHAIN_NONE)
-        return error_set(error, COG_ERR_MEMORY, "a document of too many sentences: split it");
+        return error_set(error, COG_ERR_MEMORY, "a document has too many sentences: split it");
     GROW(chain->sums, chain->sum_capacity, cells, "sentence pairs", error);
     GROW(chain->previous, chain->previous_capacity, cells, "sentence pairs", error);
     GROW(chain->tree, chain->tree_capacity, (size_t)to_count + 1, "sentence pairs", error);
