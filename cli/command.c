@@ -234,7 +234,8 @@ cog_status open_reference(struct session *session, const cog_input_options *inpu
     const size_t count = arguments->word_count - arguments->first_count;
     for (size_t i = 0; i < count; i++)
         if (count > 1 && cog_index_exists(words[i]))
-            return REFUSE(arguments, "--against %s: an index stands alone", words[i]);
+            return REFUSE(arguments, "--against %s: give an index by itself, without other inputs",
+                          words[i]);
     return count == 1 && cog_index_exists(words[0])
                ? cog_index_open(words[0], index, &session->error)
                : cog_documents_open(input, words, count, documents, &session->error);

@@ -21,7 +21,7 @@ static bool set_has(option_set set, int id) {
     return false;
 }
 
-/* Whether the option stands in the short help: what most people use, and what the command adds. */
+/* Whether the short help lists the option: one that most people use, or that the command adds. */
 static bool is_usual(const struct command *command, int id) {
     static const enum option_id usual[] = {
         OPTION_OUTPUT,     OPTION_FORMAT,    OPTION_CLUSTERS,     OPTION_KEEP,

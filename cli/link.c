@@ -123,7 +123,7 @@ static bool take_options(const struct arguments *arguments, struct link_argument
            check_result(arguments);
 }
 
-/* Whether a word belongs to an option of many values: the last of the two that stands before it. */
+/* Whether a word belongs to this option of many values: the last of the two options before it. */
 static bool is_behind(const struct arguments *arguments, size_t word, enum option_id id,
                       enum option_id other) {
     int place = arguments->word_places[word], begin = arguments->places[id];

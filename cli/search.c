@@ -106,7 +106,7 @@ static cog_status open_folder(const struct search_arguments *taken, const char *
     return status;
 }
 
-/* Sets of terms have no weights; signatures can stand for them. */
+/* Sets of terms have no weights; signatures can replace them. */
 static bool take_set_options(const struct arguments *arguments, cog_index_options *options) {
     cog_signature_options *signature = &options->sign.signature;
     if (!refuse_options(arguments, weight_options,
