@@ -52,7 +52,8 @@ struct flip_kernels {
                       double *differs);
     /* The log-odds against these probabilities. */
     void (*costs)(const double *probabilities, size_t count, int32_t *costs);
-    /* The log-odds against each of these probabilities. */
+    /* Adds the keys of a table that flip 1 to FLIPS_MAX bits and cost at most the bound. Halves
+     * have half_bits bits; keys are left-aligned. */
     void (*collect)(struct flip_keys *keys, const struct flip_sets *first,
                     const struct flip_sets *second, struct lsh_key own, unsigned half_bits,
                     int32_t bound);
