@@ -178,11 +178,43 @@ def test_rows_come_and_go(tmp_path):
         ours.IndexBinaryHash(64, 65)
 
 
+@pytest.mark.parametrize("d, nhash, b", [(64, 4, 12), (72, 3, 24), (64, 1, 64), (128, 10, 9)])
+def test_several_hash_tables_are_those_of_faiss(d, nhash, b):
+    rows, queries = near_rows(1500, d), near_rows(40, d, 5)
+    own, theirs = ours.IndexBinaryMultiHash(d, nhash, b), faiss.IndexBinaryMultiHash(d, nhash, b)
+    assert own.search(queries, 3)[1].max() == -1 and own.hashtable_size() == 0
+    for index in own, theirs:
+        index.add(rows[:1000])
+        index.search(queries, 1)
+        index.add(rows[1000:])
+    assert own.hashtable_size() == theirs.hashtable_size() and own.ntotal == 1500
+    for nflip in 0, 1, 2:
+        own.nflip = theirs.nflip = nflip
+        distances, labels = own.search(queries, 10)
+        assert np.array_equal(distances, theirs.search(queries, 10)[0])
+        there = labels >= 0
+        exact = distances_between(queries, rows)
+        assert np.array_equal(np.take_along_axis(exact, labels, axis=1)[there], distances[there])
+        limits, near, found = own.range_search(queries, d // 4)
+        their_limits, _, their_found = theirs.range_search(queries, d // 4)
+        assert np.array_equal(limits, their_limits.astype(np.int64)) and (limits[-1] > 0 or b == d)
+        for i in range(len(queries)):
+            part = slice(limits[i], limits[i + 1])
+            assert set(found[part]) == set(their_found[part]) and (np.diff(near[part]) >= 0).all()
+    own.reset()
+    assert own.ntotal == 0
+    for wrong in (64, 0, 4), (64, 5, 13), (128, 1, 65):
+        with pytest.raises(ValueError):
+            ours.IndexBinaryMultiHash(*wrong)
+
+
 def test_files(tmp_path):
     rows, path = near_rows(300, 72), str(tmp_path / "index")
     flat = ours.IndexBinaryFlat(72)
     flat.add(rows)
-    for index in (flat, *lists(72, rows)):
+    tables = ours.index_binary_factory(72, "BHash3x9")
+    tables.add(rows)
+    for index in (flat, tables, *lists(72, rows)):
         index.nprobe = index.nflip = 2
         ours.write_index_binary(index, path)
         copy = ours.read_index_binary(path)

@@ -13,9 +13,13 @@ import numpy as np
 from .._inputs import Array
 from ._faiss_flat import IndexBinary, IndexBinaryFlat
 from ._faiss_lists import IndexBinaryHash, IndexBinaryIVF, IndexBinaryLists
+from ._faiss_multi_hash import IndexBinaryMultiHash
 
 
 def _parts(index: IndexBinary) -> dict[str, Any]:
+    if isinstance(index, IndexBinaryMultiHash):
+        return {"kind": "IndexBinaryMultiHash", "codes": index.reconstruct_n(0, index.ntotal), "nhash": index.nhash,
+                "b": index.b, "nflip": index.nflip}
     if not isinstance(index, IndexBinaryLists):
         raise RuntimeError(f"{type(index).__name__} has no file format")
     index._settle()
@@ -67,7 +71,10 @@ def read_index_binary(path: str) -> IndexBinary:
 def _read(file: Any, where: str) -> IndexBinary:
     try:
         loaded = np.load(file, allow_pickle=False)
-        return _flat_of(loaded) if isinstance(loaded, np.ndarray) else _lists_of({name: loaded[name] for name in loaded})
+        if isinstance(loaded, np.ndarray):
+            return _flat_of(loaded)
+        parts = {name: loaded[name] for name in loaded}
+        return _multi_hash_of(parts) if str(parts["kind"]) == "IndexBinaryMultiHash" else _lists_of(parts)
     except (ValueError, KeyError, TypeError, EOFError, OSError, zipfile.BadZipFile, NotImplementedError) as error:
         raise RuntimeError(f"{where}: no whole index: {error}; write it again by write_index_binary") from error
 
@@ -77,6 +84,16 @@ def _flat_of(rows: Array) -> IndexBinaryFlat:
         raise ValueError("rows are uint8 [rows, bits / 8]")
     index = IndexBinaryFlat(rows.shape[1] * 8)
     index.add(rows)
+    return index
+
+
+def _multi_hash_of(parts: dict[str, Array]) -> IndexBinaryMultiHash:
+    codes = parts["codes"]
+    if codes.dtype != np.uint8 or codes.ndim != 2:
+        raise ValueError("rows are uint8 [rows, bits / 8]")
+    index = IndexBinaryMultiHash(codes.shape[1] * 8, int(parts["nhash"]), int(parts["b"]))
+    index.nflip = int(parts["nflip"])
+    index.add(codes)
     return index
 
 

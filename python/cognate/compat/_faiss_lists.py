@@ -14,7 +14,7 @@ from .._inputs import Array
 from .._table import Table
 from ._faiss_flat import IndexBinary, selected
 
-_ANY_RADIUS = (1 << 32) - 1
+ANY_RADIUS = (1 << 32) - 1
 _PROBES_AT_ONCE = 1 << 20
 
 
@@ -136,7 +136,7 @@ class IndexBinaryLists(IndexBinary):
         ranges, padded = self._ranges(queries), self._padded(queries)
         arrow, text = _cognate.range_search(padded, len(queries), self._codes, len(self._codes), padded.shape[1] * 8,
                                             ranges.offsets, ranges.begins, ranges.ends, len(ranges.begins), k,
-                                            _ANY_RADIUS if radius is None else radius, {})
+                                            ANY_RADIUS if radius is None else radius, {})
         table = Table(arrow, text, [])
         return table["query"], self._labels[table["row"]], table["distance"]
 
@@ -212,7 +212,7 @@ def _nearest(signs: Array, centroids: Array) -> Array:
 
 
 class _HashStats:
-    """What searches of IndexBinaryHash have done since reset."""
+    """What searches of hash indexes have done since reset."""
 
     def __init__(self) -> None:
         self.reset()
@@ -223,6 +223,19 @@ class _HashStats:
 
 
 hash_stats = _HashStats()
+
+
+def probed_buckets(numbers: Array, keys: Array, bits: int, flips: int) -> tuple[Array, Array]:
+    """Which of the buckets with these numbers (ascending) each key probes: how many, and their places."""
+    flips = min(max(0, int(flips)), bits)
+    probes = sum(math.comb(bits, i) for i in range(flips + 1))
+    if probes < len(numbers):
+        probed = keys[:, None] ^ _masks(bits, flips)
+        places = np.searchsorted(numbers, probed)
+        there = np.append(numbers, numbers[-1:])[places] == probed
+        return there.sum(axis=1), places[there]
+    there = _count_bits(keys[:, None] ^ numbers) <= flips
+    return there.sum(axis=1), np.nonzero(there)[1]
 
 
 class IndexBinaryHash(IndexBinaryLists):
@@ -245,22 +258,11 @@ class IndexBinaryHash(IndexBinaryLists):
         keys: Array = head.view("<u8").ravel().astype(np.uint64) & np.uint64((1 << self.b) - 1)
         return keys
 
-    def _buckets(self, keys: Array) -> tuple[Array, Array]:
-        """Which buckets each key probes: how many, and their places."""
-        flips = min(max(0, int(self.nflip)), self.b)
-        probes = sum(math.comb(self.b, i) for i in range(flips + 1))
-        if probes < len(self._numbers):
-            probed = keys[:, None] ^ _masks(self.b, flips)
-            places = np.searchsorted(self._numbers, probed)
-            there = np.append(self._numbers, self._numbers[-1:])[places] == probed
-            return there.sum(axis=1), places[there]
-        there = _count_bits(keys[:, None] ^ self._numbers) <= flips
-        return there.sum(axis=1), np.nonzero(there)[1]
-
     def _ranges(self, queries: Array) -> _Ranges:
         keys = self._lists_of(queries)
         step = max(1, _PROBES_AT_ONCE // len(self._numbers))
-        parts = [self._buckets(keys[first:first + step]) for first in range(0, len(keys), step)]
+        parts = [probed_buckets(self._numbers, keys[first:first + step], self.b, self.nflip)
+                 for first in range(0, len(keys), step)]
         counts, places = (np.concatenate([part[i] for part in parts]) for i in range(2))
         ranges = _Ranges(counts, self._starts[places], self._starts[places + 1])
         hash_stats.nq += len(queries)

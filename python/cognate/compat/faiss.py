@@ -9,7 +9,8 @@
 ([[0, 1]], [[0, 2]])
 
 IndexBinaryFlat compares all rows. IndexBinaryIVF compares the rows of the nprobe lists whose centroids are nearest, and
-IndexBinaryHash those of the buckets whose keys differ from the query's in nflip bits at most.
+IndexBinaryHash those of the buckets whose keys differ from the query's in nflip bits at most, IndexBinaryMultiHash those of
+several such tables.
 
 Differences: equal distances come in the order in which rows are stored; every index can reconstruct rows, with or without a
 direct map; a flat index is written as the .npy file of its rows, the others as .npz files.
@@ -22,12 +23,13 @@ import types
 from ._faiss_files import deserialize_index_binary, read_index_binary, serialize_index_binary, write_index_binary
 from ._faiss_flat import IDSelectorBatch, IDSelectorRange, IndexBinary, IndexBinaryFlat
 from ._faiss_lists import IndexBinaryHash, IndexBinaryIVF, hash_stats
+from ._faiss_multi_hash import IndexBinaryMultiHash
 
 __all__ = ["DirectMap", "IDSelectorBatch", "IDSelectorRange", "IndexBinary", "IndexBinaryFlat", "IndexBinaryHash",
-           "IndexBinaryIVF", "cvar", "deserialize_index_binary", "index_binary_factory", "popcount64",
+           "IndexBinaryIVF", "IndexBinaryMultiHash", "cvar", "deserialize_index_binary", "index_binary_factory", "popcount64",
            "read_index_binary", "serialize_index_binary", "write_index_binary"]
 
-#: The counters of IndexBinaryHash: nq, n0, nlist, ndis, and reset().
+#: The counters of hash indexes: nq, n0, nlist, ndis, and reset().
 cvar = types.SimpleNamespace(indexBinaryHash_stats=hash_stats)
 
 
@@ -42,11 +44,13 @@ def popcount64(x: int) -> int:
 
 
 def index_binary_factory(d: int, description: str) -> IndexBinary:
-    """An index by its description: BFlat, BIVF with a number of lists, or BHash with a number of bits.
+    """An index by its description: BFlat, BIVF with a number of lists, or BHash with a number of bits, or of tables and bits.
 
     >>> from cognate.compat import faiss
     >>> faiss.index_binary_factory(64, "BIVF16").nlist
     16
+    >>> faiss.index_binary_factory(64, "BHash4x12").nhash
+    4
     """
     kind, number = description.rstrip("0123456789"), description[len(description.rstrip("0123456789")):]
     if description == "BFlat":
@@ -55,4 +59,7 @@ def index_binary_factory(d: int, description: str) -> IndexBinary:
         return IndexBinaryIVF(IndexBinaryFlat(d), d, int(number))
     if kind == "BHash" and number:
         return IndexBinaryHash(d, int(number))
-    raise RuntimeError(f"there is no index {description!r}: choose BFlat, BIVF16 or BHash12, with any numbers")
+    tables, times, bits = description.removeprefix("BHash").partition("x")
+    if description.startswith("BHash") and times and tables.isdecimal() and bits.isdecimal():
+        return IndexBinaryMultiHash(d, int(tables), int(bits))
+    raise RuntimeError(f"there is no index {description!r}: choose BFlat, BIVF16, BHash12 or BHash4x12, with any numbers")
