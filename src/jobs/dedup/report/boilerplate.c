@@ -220,6 +220,7 @@ static cog_status write_passage(const struct window *window, struct buffer *text
     const size_t run_begin = places[from].begin;
     const size_t run_end = places[to - 1].end < end ? places[to - 1].end : end;
     passage->begin = texts->size;
+    passage->is_short_word = window->first > 0 || window->list->short_terms == window->list->count;
     bool appended = append_line(texts, window->text, begin, run_begin);
     passage->run_begin = texts->size - passage->begin;
     appended = appended && append_line(texts, window->text, run_begin, run_end);

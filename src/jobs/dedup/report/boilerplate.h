@@ -26,6 +26,7 @@ struct boilerplate {
         size_t begin, size; /* in `texts`; size 0: the record does not have the n-gram */
         /* The run of given n-grams, as bytes of the passage. It may continue beyond the passage. */
         size_t run_begin, run_end;
+        bool is_short_word; /* one of the words by which short texts are compared */
     } * passages; /* by n-gram */
     size_t count;
     struct buffer texts; /* white space as single spaces */

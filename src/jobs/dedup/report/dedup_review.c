@@ -102,17 +102,21 @@ cog_status dedup_name_frequent(struct duplicates *duplicates, cog_documents *doc
     TRY(options_set_terms(&options->pairs.sign.terms, options->pairs.measure, &terms, error));
     TRY(boilerplate_read(&boilerplate, documents, &terms, &ngram, 1, job, error));
     const struct bytes_view passage = boilerplate_passage(&boilerplate, 0);
-    const bool fits = buffer_append(&frequent->passage, passage.data, passage.size) &&
-                      buffer_append(&frequent->passage, "", 1);
+    const struct bytes_view run = boilerplate_run(&boilerplate, 0);
+    bool fits = true;
+    /* A word that many short texts have is no boilerplate. */
+    if (passage.size && !boilerplate.passages[0].is_short_word) {
+        fits = buffer_append(&frequent->passage, passage.data, passage.size) &&
+               buffer_append(&frequent->passage, "", 1);
+        report_notice(job->report,
+                      "%llu documents or more share '%.*s' without being near-duplicates, as in "
+                      "'%.*s'; if it is boilerplate, remove it from the texts first, for speed "
+                      "and better decisions",
+                      (unsigned long long)frequent->documents, (int)run.size, run.data,
+                      (int)passage.size, passage.data);
+    }
     boilerplate_free(&boilerplate);
-    if (!fits)
-        return error_memory(error, passage.size, "a passage");
-    report_notice(
-        job->report,
-        "%llu documents or more share the passage '%s' without being near-duplicates; if it is "
-        "boilerplate, remove it from the texts first, for speed and better decisions",
-        (unsigned long long)frequent->documents, frequent->passage.data);
-    return COG_OK;
+    return fits ? COG_OK : error_memory(error, passage.size, "a passage");
 }
 
 /* ---- Verdicts -------------------------------------------------------------------------------- */
