@@ -302,7 +302,7 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
         return error_about(error, COG_ERR_USAGE, "lexicon",
                            "documents with a lexicon of their own can be signed, indexed and "
                            "searched for: give this job the documents without it");
-    if (has_pipe(&reading) && !options->sets && run && run->announce)
+    if (has_pipe(&reading) && !options->sets && run && run->announce && run->memory_bytes)
         run->announce(
             run->progress_context,
             "the memory needed depends on the size of the pipe's content, which is not known");
