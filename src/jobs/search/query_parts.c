@@ -354,6 +354,10 @@ cog_status query_parts_sign_one(struct query_parts *parts, const cog_index *inde
         struct query_part *item = &parts->items[part];
         TRY(take_room(item, index_bits(index), want_margins, error));
         uint8_t *signature = (uint8_t *)item->signatures.data;
+        if (!by_part && part > 0) {
+            copy_signature(&parts->items[0], item);
+            continue;
+        }
         if (!by_part) {
             TRY(text_signer_sign_bag(signer, scratch, &bag, signature, item->margins, &term_count,
                                      error));
