@@ -8,5 +8,4 @@ foreach(source ${BENCH_SOURCES})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
     list(APPEND BENCH_TARGETS ${name})
 endforeach()
-set_target_properties(query_log PROPERTIES EXCLUDE_FROM_ALL OFF) # tests read its log
 add_custom_target(benchmarks DEPENDS ${BENCH_TARGETS})
