@@ -43,7 +43,8 @@ static cog_status make_seekers(struct joining *joining, size_t count, cog_error 
         seeker->prefix_rank = NO_RANK;
         match_list_share(&seeker->pairs, pairs->limit, &joining->listed_pairs);
         seeker->pairs.sieve = joining->options->sieve;
-        TRY(set_verifier_init(&seeker->verifier, joining->file, cache_slots, error));
+        TRY(set_verifier_init(&seeker->verifier, joining->file, cache_slots,
+                              cache_bytes(joining) / joining->job->threads, error));
     }
     return COG_OK;
 }
@@ -232,18 +233,27 @@ static uint64_t most_counts_bytes(const struct set_join_options *options) {
     return options->memory_bytes ? options->memory_bytes / 4 * 3 : (uint64_t)COUNTS_BYTES_MOST;
 }
 
-/* Estimates for documents that are left because they may have partners: half of the places of a
- * prefix are listed, and a sixth of the members is in the cache of candidates. If all documents are
- * left, the shares are small. */
+/* The share of the members that are listed, before any is counted: of the places of prefixes in
+ * documents that are left because they may have partners, half; of all documents, the places behind
+ * the members that one document alone has, in natural text about three in ten. */
+static double expected_listed(const struct joining *joining, bool are_left) {
+    const double alone = 0.3, least = 0.02, places = 1 - joining->lowest.threshold;
+    if (are_left)
+        return places / 2;
+    return places - alone > least ? places - alone : least;
+}
+
+/* A sixth of the members of documents that are left is in the cache of candidates; of all
+ * documents, few are, but containment has many candidates. */
 static void predict(const struct joining *joining, uint64_t members, bool are_left) {
-    enum { ROW_BYTES = 9, LISTED_SHARE = 50, MEMBER_BYTES = MEMBER_BITS / 8 };
+    enum { ROW_BYTES = 9, MEMBER_BYTES = MEMBER_BITS / 8 };
     const struct set_join_options *options = joining->options;
-    const uint64_t listed = are_left
-                                ? (uint64_t)((1 - joining->lowest.threshold) / 2 * (double)members)
-                                : members / LISTED_SHARE;
+    const uint64_t listed = (uint64_t)(expected_listed(joining, are_left) * (double)members);
     const uint64_t counts = member_counts_predict_bytes(members, most_counts_bytes(options));
     const uint64_t filter = options->measure.containment ? members / 8 : 0;
-    const uint64_t candidates = are_left ? members * sizeof(uint64_t) / 6 : 0;
+    const uint64_t candidates = options->measure.containment ? members * sizeof(uint64_t)
+                                : are_left                   ? members * sizeof(uint64_t) / 6
+                                                             : 0;
     const uint64_t cache = candidates < cache_bytes(joining) ? candidates : cache_bytes(joining);
     const uint64_t index = set_index_bytes((size_t)listed) + cache;
     const uint64_t prefixes = listed * MEMBER_BYTES;
@@ -255,7 +265,8 @@ static void predict(const struct joining *joining, uint64_t members, bool are_le
                                     (uint64_t)joining->file->row_count * ROW_BYTES));
 }
 
-/* Counts the members of the documents that may have a partnerand clears the marks of the others. */
+/* Counts the members of the documents that may have a partner, and clears the marks of the others.
+ */
 static cog_status make_counts(struct joining *joining, uint8_t *marks, struct member_counts *counts,
                               cog_error *error) {
     const uint64_t most_bytes = most_counts_bytes(joining->options);

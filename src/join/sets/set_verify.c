@@ -20,8 +20,9 @@ uint64_t set_verifier_slot_bytes(uint64_t members) {
 }
 
 cog_status set_verifier_init(struct set_verifier *verifier, const struct set_file *file,
-                             size_t cache_slots, cog_error *error) {
-    *verifier = (struct set_verifier){.file = file, .cache_slots = cache_slots};
+                             size_t cache_slots, uint64_t cache_bytes_most, cog_error *error) {
+    *verifier = (struct set_verifier){
+        .file = file, .cache_slots = cache_slots, .cache_bytes_most = cache_bytes_most};
     TAKE_ZEROED(verifier->cache, cache_slots, "a join", error);
     for (size_t slot = 0; slot < cache_slots; slot++)
         verifier->cache[slot].row = NO_ROW;
@@ -146,15 +147,36 @@ static cog_status load_own(struct set_verifier *verifier, cog_error *error) {
     return COG_OK;
 }
 
-/* Loads the sets of a document into a slot. The largest are not cached, and their memory is
- * released with the next document. */
+static uint64_t held_bytes(const struct cached_sets *slot) {
+    return (slot->sets.term_capacity + slot->sets.word_capacity) * sizeof(uint64_t);
+}
+
+/* Empties other slots in turn until the cache is within its bytes. */
+static void make_room(struct set_verifier *verifier, const struct cached_sets *used) {
+    for (size_t i = 1; i < verifier->cache_slots; i++) {
+        if (verifier->cache_bytes <= verifier->cache_bytes_most)
+            return;
+        verifier->evicted = (verifier->evicted + 1) & (verifier->cache_slots - 1);
+        struct cached_sets *slot = &verifier->cache[verifier->evicted];
+        if (slot == used)
+            continue;
+        verifier->cache_bytes -= held_bytes(slot);
+        loaded_sets_free(&slot->sets);
+        slot->row = NO_ROW;
+    }
+}
+
+/* Loads the sets of a document into a slot. The largest are not used again. */
 static cog_status load_other(struct set_verifier *verifier, uint32_t row, struct cached_sets *slot,
                              cog_error *error) {
     if (slot->row == row)
         return COG_OK;
     slot->row = NO_ROW;
     slot->sets.bytes = verifier->bytes; /* encoded bytes are not cached */
+    verifier->cache_bytes -= held_bytes(slot);
     cog_status status = set_file_load(verifier->file, row, &slot->sets, error);
+    verifier->cache_bytes += held_bytes(slot);
+    make_room(verifier, slot);
     verifier->bytes = slot->sets.bytes;
     slot->sets.bytes = (struct buffer){0};
     if (status != COG_OK)
@@ -193,7 +215,7 @@ cog_status set_pair_similarity(const struct set_file *file, uint32_t a, uint32_t
                                cog_error *error) {
     const struct set_measure any = {measure->containment, 0};
     struct set_verifier verifier = {0};
-    cog_status status = set_verifier_init(&verifier, file, 1, error);
+    cog_status status = set_verifier_init(&verifier, file, 1, 0, error);
     set_verifier_begin(&verifier, a);
     THEN(status, set_verifier_compare(&verifier, b, &any, similarity, error));
     set_verifier_free(&verifier);

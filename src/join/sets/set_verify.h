@@ -26,9 +26,11 @@ struct cached_sets {
 /* Zero-initialise; set_verifier_free releases. */
 struct set_verifier {
     const struct set_file *file;
-    struct cached_sets *cache; /* by the lower bits of rows */
-    size_t cache_slots;        /* a power of two */
-    uint32_t row;              /* the current document */
+    struct cached_sets *cache;              /* by the lower bits of rows */
+    size_t cache_slots;                     /* a power of two */
+    uint64_t cache_bytes, cache_bytes_most; /* of decoded sets in the cache */
+    size_t evicted;                         /* the slot that was emptied last to make room */
+    uint32_t row;                           /* the current document */
     bool is_loaded;
     struct loaded_sets own;
     struct set_sketch own_sketch;
@@ -42,7 +44,7 @@ struct set_verifier {
 /* The size of a cache slot for sets with this number of members. */
 uint64_t set_verifier_slot_bytes(uint64_t members);
 cog_status set_verifier_init(struct set_verifier *verifier, const struct set_file *file,
-                             size_t cache_slots, cog_error *error);
+                             size_t cache_slots, uint64_t cache_bytes_most, cog_error *error);
 void set_verifier_free(struct set_verifier *verifier);
 
 void set_verifier_begin(struct set_verifier *verifier, uint32_t row);
