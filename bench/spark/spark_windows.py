@@ -53,7 +53,7 @@ def draw_signatures(rows, side):
         bits ^= np.random.default_rng([int(number), side]).random(BITS) < 0.1
         signatures[i] = np.packbits(bits)
     margins = signature_column(np.zeros((len(row), 0), np.uint8))
-    return batch_of(side=np.full(len(row), side, np.int32), row=row, terms=np.full(len(row), 9, np.int32),
+    return batch_of(side=np.full(len(row), side, np.int32), row=row,
                     signature=signature_column(signatures), margins=margins)
 
 

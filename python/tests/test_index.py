@@ -67,7 +67,7 @@ def test_minhash(texts, tmp_path):
         assert found["distance"].tolist() == expected["distance"].tolist()
         estimates = [max(0, 1 - 2 * distance / 512) for distance in found["distance"].tolist()]
         assert found["similarity"].tolist() == pytest.approx(estimates)
-    with pytest.raises(ValueError, match="sets"):
+    with pytest.raises(ValueError, match="contains only signatures"):
         cognate.dedup(changed, against=index)
     with pytest.raises(ValueError, match="minhash"):
         cognate.Index.build(texts[:5], measure="jaccard", vectors=False, signature="rp")
@@ -166,8 +166,8 @@ def test_single_queries_are_answered_as_many(texts):
         many = [row[1:] for row in index.search(texts[:40], recall_sample=0, **options).rows()]
         single = [row[1:] for text in texts[:40] for row in index.search(text, **options).rows()]
         assert single == many
-    with pytest.raises(ValueError, match="could be read"):
-        index.search("\ud800")
+    nothing = index.search("\ud800")
+    assert nothing.skipped == [0] and len(nothing["row"]) == 0
     assert index.search(texts[0], k=1, ids=True).columns[-1] == "query_id"
     with pytest.raises(ValueError, match="nothing to look for"):
         index.search("x", k=0)

@@ -39,7 +39,7 @@ def find(stages: Stages, vectors: Stage, rows: tuple[int, int], options: dict[st
     radius = _radius(stages, signed, bits, options)
     knobs = {name: int(options[name]) for name in KNOBS if name in options}
     plan = batch.plan_join(*rows, method="window", threshold=_THRESHOLD, recall=_RECALL, bits=bits, knobs=knobs)
-    settings = signatures.Settings(plan._replace(radius=radius.bits), bits, 0, {}, True, 0)
+    settings = signatures.Settings(plan._replace(radius=radius.bits), bits, 0, {}, True)
     stages.note(tables=plan.tables, window_rows=plan.window, radius_bits=radius.bits)
     pairs = signatures.find_candidates(stages, signed, sum(rows), settings, partitions=partitions,
                                        block_rows=_tables.BLOCK_ROWS)
@@ -50,8 +50,8 @@ def find(stages: Stages, vectors: Stage, rows: tuple[int, int], options: dict[st
 def _sign(rows: pyarrow.RecordBatch, bits: int) -> Any:
     made = link_batch.sign(lists(rows, "vector"), method="window", bits=bits)
     nothing = signature_column(np.zeros((len(made), 0), np.uint8))
-    return batch_of(side=rows.column("side"), row=rows.column("row"), terms=np.ones(len(made), np.int32),
-                    signature=signature_column(made), margins=nothing)
+    return batch_of(side=rows.column("side"), row=rows.column("row"), signature=signature_column(made),
+                    margins=nothing)
 
 
 def _radius(stages: Stages, signed: Stage, bits: int, options: dict[str, Any]) -> link_batch.Radius:
