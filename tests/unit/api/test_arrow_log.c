@@ -57,7 +57,7 @@ static void release_log_array(struct ArrowArray *array) {
 
 static void put_number(char *place, const char *format, double value) {
     const int64_t whole = (int64_t)value;
-    const uint16_t narrow = (uint16_t)value;
+    const uint16_t narrow = (uint16_t)whole;
     const float single = (float)value;
     switch (format[0]) {
     case 'g':
