@@ -55,21 +55,18 @@ static void release_log_array(struct ArrowArray *array) {
     live_arrays--;
 }
 
+/* Whole numbers are small enough for their format. */
 static void put_number(char *place, const char *format, double value) {
-    const int64_t whole = (int64_t)value;
-    const uint16_t narrow = (uint16_t)whole;
-    const float single = (float)value;
-    switch (format[0]) {
-    case 'g':
+    if (format[0] == 'g') {
         memcpy(place, &value, sizeof value);
-        break;
-    case 'f':
+    } else if (format[0] == 'f') {
+        const float single = (float)value;
         memcpy(place, &single, sizeof single);
-        break;
-    case 'l':
+    } else if (format[0] == 'l') {
+        const int64_t whole = (int64_t)value;
         memcpy(place, &whole, sizeof whole);
-        break;
-    default:
+    } else {
+        const uint16_t narrow = (uint16_t)(int64_t)value;
         memcpy(place, &narrow, sizeof narrow);
     }
 }
