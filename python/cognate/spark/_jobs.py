@@ -242,7 +242,7 @@ def find_pairs(stages: Stages, sides: list[Documents], rule: _sets.Rule,
     if _one_task.fits(sets, members_at_once) and _one_task.have_one_type(sets):
         table = _one_task.pairs(stages, sets, rule)
         if table is not None:
-            return table
+            return _single(table)
     for number, (documents, made) in enumerate(zip(sides, sets, strict=True)):
         documents.check_ids(stages, made)
         facts = made.table.select("doc", "id", "ord")
@@ -263,4 +263,9 @@ def find_pairs(stages: Stages, sides: list[Documents], rule: _sets.Rule,
         second = ranks[-1].table.selectExpr("rank as b_rank", "id as b")
         return near.table.selectExpr("a as a_rank", "b as b_rank", "similarity").join(first, "a_rank").join(
             second, "b_rank").select("a", "b", "similarity", "a_rank", "b_rank")
-    return stages.table("pairs", named, [near, *ranks]).table
+    return _single(stages.table("pairs", named, [near, *ranks]).table)
+
+
+def _single(pairs: Any) -> Any:
+    """Similarities in single precision, as one machine holds and prints them."""
+    return pairs.withColumn("similarity", pairs["similarity"].cast("float").cast("double"))

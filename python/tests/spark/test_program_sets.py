@@ -60,6 +60,8 @@ def test_dedup(program, folder):
 
 def test_pairs_of_lines(program, folder):
     texts = [json.loads(line).get("text", "") for line in (folder / "two.jsonl").read_text().splitlines()]
+    words = [f"word{i}" for i in range(199)]  # 195 of 199 n-grams: single precision prints another last digit
+    texts += [" ".join(words), " ".join([*words[:-2], "other", "more"])]
     (folder / "lines.txt").write_text("".join(text + "\n" for text in texts))
     program("pairs", "lines.txt", "--lines", "-o", "pairs.tsv", "--threshold", "0.6")
     with open(folder / "p.tsv", "wb") as file:
