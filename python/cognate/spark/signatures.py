@@ -300,10 +300,10 @@ def measure_recall(stages: Stages, documents: list[Stage], statistics: Stage, si
     drawn = signatures.table.filter("side = 0").select("row").orderBy(
         f.xxhash64("row", f.lit(settings.seed)), "row").limit(rows)
     sample = documents[0].table.join(f.broadcast(drawn), "row").toArrow()
-    long = signatures.table.filter(f"side = {last}").select("row")
+    signed = signatures.table.filter(f"side = {last}").select("row")
 
     def make() -> Any:
-        others = documents[last].table.join(long, "row")
+        others = documents[last].table.join(signed, "row")
         return map_batches(others, _truth, "a long, b long", sample, data, settings.terms, settings.plan.threshold,
                            settings.same or not settings.cross)
     truth = stages.table("truth", make, [*documents, statistics, signatures], rows=rows,

@@ -122,10 +122,6 @@ static size_t corpora_of(const struct pair_task *task) {
     return task->same_corpus ? 1 : task->sides;
 }
 
-bool pair_task_is_selected(const struct pair_task *task, size_t side, size_t row) {
-    return !task->selected[side] || task->selected[side][row];
-}
-
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error) {
     const struct corpus *corpora[2] = {&task->corpora[0], &task->corpora[1]};
     uint64_t start = clock_ns();

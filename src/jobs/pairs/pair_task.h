@@ -75,8 +75,6 @@ uint64_t pair_task_held_bytes(const struct pair_task *task);
 cog_status pair_task_take_memory(struct pair_task *task, uint64_t method_bytes, cog_error *error);
 /* Makes statistics and vectors or sets from the corpora. */
 cog_status pair_task_prepare(struct pair_task *task, cog_error *error);
-/* Whether a row is selected. */
-bool pair_task_is_selected(const struct pair_task *task, size_t side, size_t row);
 /* Finds the rows to compare, from the vectors or sets. */
 cog_status pair_task_list_rows(struct pair_task *task, cog_error *error);
 
