@@ -64,6 +64,7 @@ cog_status cog_documents_from_arrow(struct ArrowArrayStream *stream,
     cog_input_options_init(&usual);
     options = options ? options : &usual;
     THEN(status, options_check_reserved(options->reserved, 4, "input", error));
+    THEN(status, check_enum((unsigned)options->format, COG_FORMAT_NPY + 1, "format", error));
     if (status != COG_OK) {
         stream->release(stream);
         return status;
@@ -121,6 +122,8 @@ cog_status cog_statistics_collect(cog_documents *documents, const cog_term_optio
 
 cog_status cog_statistics_merge(cog_statistics *statistics, const cog_statistics *other,
                                 cog_error *error) {
+    TRY(check_given(statistics, "statistics", error));
+    TRY(check_given(other, "other", error));
     char difference[SETTINGS_DIFFERENCE_BYTES];
     if (!settings_equal(&statistics->terms, &other->terms, difference))
         return error_set(error, COG_ERR_USAGE, "statistics of other terms do not merge: %s",
@@ -130,12 +133,16 @@ cog_status cog_statistics_merge(cog_statistics *statistics, const cog_statistics
 
 cog_status cog_statistics_save(const cog_statistics *statistics, const char *path,
                                cog_error *error) {
+    TRY(check_given(statistics, "statistics", error));
+    TRY(check_given(path, "path", error));
     return statistics_save(statistics->counts, &statistics->terms, path, error);
 }
 
 cog_status cog_statistics_open(const char *path, const cog_term_options *terms,
                                cog_statistics **result, cog_error *error) {
+    TRY(check_given(path, "path", error));
     TRY(check_given(terms, "terms", error));
+    TRY(check_given(result, "statistics", error));
     return statistics_read(path, terms, result, error);
 }
 

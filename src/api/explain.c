@@ -26,6 +26,7 @@ cog_status cog_pairs_explain(cog_documents *documents, cog_documents *against,
     TRY(check_given(matches, "matches", error));
     TRY(check_given(count, "count", error));
     TRY(check_given(cosine, "cosine", error));
+    TRY(options_check_signing(options, error));
     struct job job;
     job_begin(&job, run, report);
     cog_status status = explain_pair(&job, both, ids, options, matches, count, cosine, error);
@@ -63,14 +64,18 @@ cog_overlap_summary cog_overlap_summarize(const cog_overlap *overlap) {
     return overlap_summarize(overlap);
 }
 
+static bool is_side(int side) {
+    return side == 0 || side == 1;
+}
+
 const char *cog_overlap_id(const cog_overlap *overlap, int side, size_t *size) {
-    *size = overlap->documents[side != 0].id.size;
-    return overlap->documents[side != 0].id.data;
+    *size = is_side(side) ? overlap->documents[side].id.size : 0;
+    return is_side(side) ? overlap->documents[side].id.data : NULL;
 }
 
 const char *cog_overlap_text(const cog_overlap *overlap, int side, size_t *size) {
-    *size = overlap->documents[side != 0].text.size;
-    return overlap->documents[side != 0].text.data;
+    *size = is_side(side) ? overlap->documents[side].text.size : 0;
+    return is_side(side) ? overlap->documents[side].text.data : NULL;
 }
 
 size_t cog_overlap_span_count(const cog_overlap *overlap) {
@@ -82,12 +87,12 @@ cog_shared_span cog_overlap_span(const cog_overlap *overlap, size_t index) {
 }
 
 size_t cog_overlap_mark_count(const cog_overlap *overlap, int side) {
-    return overlap->shared.marks[side != 0].count;
+    return is_side(side) ? overlap->shared.marks[side].count : 0;
 }
 
 cog_text_span cog_overlap_mark(const cog_overlap *overlap, int side, size_t index) {
-    const struct text_marks *marks = &overlap->shared.marks[side != 0];
-    return index < marks->count ? marks->items[index] : (cog_text_span){0};
+    return index < cog_overlap_mark_count(overlap, side) ? overlap->shared.marks[side].items[index]
+                                                         : (cog_text_span){0};
 }
 
 cog_status cog_overlap_write(const cog_overlap *overlap, cog_output_format format, const char *path,

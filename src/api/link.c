@@ -118,7 +118,7 @@ cog_link_item cog_links_item(const cog_links *links, size_t index) {
 
 uint64_t cog_links_position(const cog_links *links, int side, uint32_t row) {
     const struct corpus *corpus = &links->space.corpora[side == 1];
-    return row < corpus->rows ? corpus->items[row].record : row;
+    return (side == 0 || side == 1) && row < corpus->rows ? corpus->items[row].record : 0;
 }
 
 cog_status cog_links_write(const cog_links *links, cog_output_format format, const char *path,

@@ -122,22 +122,32 @@ bool cog_pairs_are_estimates(const cog_pairs *pairs) {
     return pairs->estimates;
 }
 
+/* The collection that has the row; NULL if none has. */
+static const struct corpus *corpus_of_row(const cog_pairs *pairs, int side, uint32_t row) {
+    const struct corpus *corpus = &pairs->corpora[pairs->sides == 2 && side == 1];
+    return (side == 0 || side == 1) && row < corpus->rows ? corpus : NULL;
+}
+
 const char *cog_pairs_id(const cog_pairs *pairs, int side, uint32_t row, size_t *size) {
     struct bytes_view id = {NULL, 0};
-    const struct corpus *corpus = &pairs->corpora[pairs->sides == 2 && side == 1];
-    if (pairs->has_ids && row < corpus->rows)
+    const struct corpus *corpus = corpus_of_row(pairs, side, row);
+    if (pairs->has_ids && corpus)
         id = corpus_id(corpus, row);
     *size = id.size;
     return id.data;
 }
 
 uint64_t cog_pairs_position(const cog_pairs *pairs, int side, uint32_t row) {
-    const struct corpus *corpus = &pairs->corpora[pairs->sides == 2 && side == 1];
-    return pairs->has_ids && row < corpus->rows ? corpus->items[row].record : row;
+    if (!pairs->has_ids)
+        return row; /* of signatures */
+    const struct corpus *corpus = corpus_of_row(pairs, side, row);
+    return corpus ? corpus->items[row].record : 0;
 }
 
 cog_status cog_pairs_write(const cog_pairs *pairs, cog_output_format format, const char *path,
                            cog_error *error) {
+    TRY(check_given(pairs, "pairs", error));
+    TRY(check_given(path, "path", error));
     enum { RELEASED_AT_ONCE = 1 << 17 };
     const struct result_column columns[] = {
         {"a", RESULT_ID},

@@ -125,12 +125,23 @@ cog_status options_signature(const cog_signature_options *options,
     return signature_options_check(signature, error);
 }
 
+cog_status options_check_signing(const cog_sign_options *options, cog_error *error) {
+    struct term_options terms;
+    struct weighting weighting;
+    struct signature_options signature;
+    TRY(options_terms(&options->terms, &terms, error));
+    TRY(options_weighting(&options->weights, &weighting, error));
+    return options_signature(&options->signature, &signature, error);
+}
+
 /* Sorts after the settings of terms: if those differ, they are the difference to report. */
 static const char versions_key[] = "versions of text libraries";
 
 static cog_status record_terms(const cog_term_options *options, struct settings *settings,
                                cog_error *error) {
-    cog_status status = settings_set_text(settings, "tokens", token_names[options->tokens], error);
+    struct term_options checked;
+    cog_status status = options_terms(options, &checked, error);
+    THEN(status, settings_set_text(settings, "tokens", token_names[options->tokens], error));
     THEN(status, settings_set_u64(settings, "ngram", options->ngram, error));
     THEN(status, settings_set_u64(settings, "stem", options->stem, error));
     THEN(status, settings_set_u64(settings, "drop stop words", options->drop_stop_words, error));
@@ -185,6 +196,7 @@ static cog_status record_weights(const cog_weight_options *options, struct setti
 cog_status options_record_signing(const cog_sign_options *options, struct settings *settings,
                                   cog_error *error) {
     const cog_signature_options *signature = &options->signature;
+    TRY(options_check_signing(options, error));
     cog_status status = options_record_terms(&options->terms, settings, error);
     THEN(status, record_weights(&options->weights, settings, error));
     THEN(status, settings_set_text(settings, "signature", signature_names[signature->kind], error));

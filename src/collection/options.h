@@ -24,6 +24,8 @@ cog_status options_weighting(const cog_weight_options *options, struct weighting
 cog_status options_signature(const cog_signature_options *options,
                              struct signature_options *signature, cog_error *error);
 
+cog_status options_check_signing(const cog_sign_options *options, cog_error *error);
+
 /* Records everything that determines a text's terms, including the versions of the text libraries.
  */
 cog_status options_record_terms(const cog_term_options *options, struct settings *settings,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/io/output.h"
 #include "base/memory.h"
 #include "base/strings.h"
@@ -29,6 +30,7 @@ struct cog_report {
 };
 
 cog_status cog_report_create(cog_report **report, cog_error *error) {
+    TRY(check_given(report, "report", error));
     return TAKEN_ZEROED(*report, 1, "a report", error);
 }
 
@@ -163,6 +165,8 @@ const char *cog_report_json(cog_report *report) {
 }
 
 cog_status cog_report_write(cog_report *report, const char *path, cog_error *error) {
+    TRY(check_given(report, "report", error));
+    TRY(check_given(path, "path", error));
     const char *json = report_as_json(report);
     if (!json)
         return error_memory(error, report->json.size, "a report");
@@ -188,5 +192,5 @@ size_t cog_report_notice_count(const cog_report *report) {
 }
 
 const char *cog_report_notice(const cog_report *report, size_t index) {
-    return report->notices[index];
+    return index < report->notice_count ? report->notices[index] : NULL;
 }

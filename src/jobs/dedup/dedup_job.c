@@ -78,7 +78,7 @@ const char *cog_clusters_id(cog_clusters *clusters, uint32_t row, size_t *size) 
 }
 
 uint64_t cog_clusters_position(const cog_clusters *clusters, uint32_t row) {
-    return row < clusters->duplicates.count ? duplicates_record(&clusters->duplicates, row) : row;
+    return row < clusters->duplicates.count ? duplicates_record(&clusters->duplicates, row) : 0;
 }
 
 bool cog_clusters_twin(const cog_clusters *clusters, uint32_t row, uint32_t *twin,
@@ -100,6 +100,7 @@ uint64_t cog_clusters_twin_position(const cog_clusters *clusters, uint32_t twin)
 static cog_status check(const cog_documents *documents, const cog_dedup_options *options,
                         const cog_dedup_outputs *outputs, cog_error *error) {
     const cog_pairs_options *pairs = &options->pairs;
+    TRY(check_enum(outputs->clusters_format, COG_OUTPUT_NPY + 1, "output format", error));
     TRY(keep_order_check(options, documents, error));
     if (!(pairs->threshold > 0 && pairs->threshold <= 1))
         return error_about(error, COG_ERR_USAGE, "threshold",

@@ -40,10 +40,15 @@ uint64_t duplicates_record(const struct duplicates *duplicates, size_t row) {
 }
 
 uint64_t duplicates_twin_record(const struct duplicates *duplicates, size_t twin) {
+    const bool of_sets = duplicates->sets.rows != 0;
+    const size_t rows = !duplicates->by_reference ? duplicates->count
+                        : of_sets                 ? duplicates->first_row
+                                                  : duplicates->reference.rows;
+    if (twin >= rows)
+        return 0;
     if (!duplicates->by_reference)
         return duplicates_record(duplicates, twin);
-    return duplicates->sets.rows ? duplicates->sets.facts[twin].record
-                                 : duplicates->reference.items[twin].record;
+    return of_sets ? duplicates->sets.facts[twin].record : duplicates->reference.items[twin].record;
 }
 
 cog_status duplicates_id(const struct duplicates *duplicates, size_t row, bool of_reference,

@@ -394,6 +394,7 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *as
     TRY(is_of_sets(options)
             ? options_set_terms(&options->sign.terms, options->measure, &terms, error)
             : options_terms(&options->sign.terms, &terms, error));
+    TRY(options_check_signing(&options->sign, error));
     TRY(foreign_check_signature(documents->foreign, options->sign.signature.kind, error));
     TRY(index_check_memory(documents, is_of_sets(options), run, report, error));
     TRY(index_create(&index, error));
@@ -543,6 +544,8 @@ static const char *option_of(const char *difference) {
 
 cog_status cog_index_expect(const cog_index *index, const cog_sign_options *options,
                             cog_error *error) {
+    TRY(check_given(index, "index", error));
+    TRY(check_given(options, "options", error));
     if (!index->has_documents)
         return error_set(
             error, COG_ERR_USAGE,

@@ -3,6 +3,7 @@
 #include "base/arguments.h"
 #include "collection/options.h"
 #include "jobs/link/link_decoys.h"
+#include "plan/method_table.h"
 
 cog_status projection_options_check(const cog_projection_options *options, cog_error *error) {
     TRY(check_given(options, "options", error));
@@ -19,6 +20,11 @@ cog_status link_options_check(const cog_link_options *options, cog_error *error)
     TRY(check_given(options, "options", error));
     TRY(options_check_reserved(options->reserved, 2, "link", error));
     TRY(check_enum(options->method, COG_METHOD_COUNT, "method", error));
+    cog_method method = options->method;
+    if (method == COG_METHOD_AUTO && options->knobs.given)
+        return error_about(error, COG_ERR_USAGE, "method",
+                           "the method auto has no knobs: choose the method that they belong to");
+    TRY(method_take_knobs(&method, &options->knobs, COG_KNOB_PAIRS, error));
     bool exact = options->method == COG_METHOD_EXACT;
     if (!exact && (options->bits < SIGNATURE_MIN_BITS || options->bits > SIGNATURE_MAX_BITS))
         return error_set(error, COG_ERR_USAGE, "signatures of %u bits: choose from %d to %d",

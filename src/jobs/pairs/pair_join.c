@@ -336,8 +336,9 @@ static cog_status choose_method(const cog_pairs_options *options, const struct m
             error, COG_ERR_USAGE,
             "signatures of %u and of %u bits cannot be compared; use the same number of bits",
             join->bits, second->bits);
-    *method = options->method == COG_METHOD_AUTO ? method_to_join_signatures(join)
-                                                 : method_of(options->method);
+    cog_method asked = options->method;
+    TRY(method_take_knobs(&asked, &options->knobs, COG_KNOB_PAIRS, error));
+    *method = asked == COG_METHOD_AUTO ? method_to_join_signatures(join) : method_of(asked);
     if (!*method || !(*method)->join || !needs_signatures(*method) || (*method)->plan_join)
         return error_about(error, COG_ERR_USAGE, "method",
                            "signatures have no vectors: use the method auto, flat or window");

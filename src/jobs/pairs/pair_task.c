@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/strings.h"
@@ -27,6 +28,8 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
     if (!(options->recall > 0 && options->recall <= 1))
         return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
                          options->recall);
+    TRY(check_enum(options->sign.signature.kind, COG_SIGNATURE_MINHASH + 1, "kind of signature",
+                   error));
     if (options->measure == COG_MEASURE_COSINE)
         task->options.threshold -= COSINE_PRECISION;
     TRY(options_terms(&options->sign.terms, &task->terms, error));

@@ -263,6 +263,8 @@ const char *cog_hits_query_id(const cog_hits *hits, uint32_t query, size_t *size
 }
 
 uint64_t cog_hits_position(const cog_hits *hits, uint32_t query) {
+    if (query >= hits->lists.queries)
+        return 0;
     return query < hits->queries.rows ? hits->queries.items[query].record : query;
 }
 
@@ -272,6 +274,8 @@ const cog_index *cog_hits_index(const cog_hits *hits) {
 
 cog_status cog_hits_write(const cog_hits *hits, cog_output_format format, const char *path,
                           cog_error *error) {
+    TRY(check_given(hits, "hits", error));
+    TRY(check_given(path, "path", error));
     const struct result_column columns[] = {
         {"query", RESULT_ID},
         {"rank", RESULT_NUMBER},
@@ -304,6 +308,8 @@ struct cog_weights {
 };
 
 cog_status cog_weights_open(const char *path, cog_weights **result, cog_error *error) {
+    TRY(check_given(path, "path", error));
+    TRY(check_given(result, "weights", error));
     cog_weights *weights;
     TAKE_ZEROED(weights, 1, "margins", error);
     weights->path = strdup(path);
@@ -314,6 +320,9 @@ cog_status cog_weights_open(const char *path, cog_weights **result, cog_error *e
 
 cog_status cog_weights_of(const cog_weights *weights, const cog_signatures *signatures,
                           const float **values, cog_error *error) {
+    TRY(check_given(weights, "weights", error));
+    TRY(check_given(signatures, "signatures", error));
+    TRY(check_given(values, "values", error));
     const struct npy_array *array = &weights->array;
     if (array->rows != cog_signatures_rows(signatures) ||
         array->columns != cog_signatures_bits(signatures))
