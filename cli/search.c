@@ -256,8 +256,8 @@ static bool is_stream(const struct arguments *arguments, const struct search_arg
 }
 
 static cog_status answer(struct session *session, struct search_arguments *taken) {
-    if (taken->input.format == COG_FORMAT_AUTO) /* guessing would wait for more than a line */
-        taken->input.format = taken->input.lines ? COG_FORMAT_TXT : COG_FORMAT_JSONL;
+    if (taken->input.lines)
+        taken->input.format = COG_FORMAT_TXT;
     struct searched searched = {0};
     struct queries queries = {0};
     cog_error *error = &session->error;

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Documents for the benchmarks of deduplication.
 
-    dedup_data.py FOLDER [N...]
-
-writes FOLDER/base.jsonl, the English documents of the data folder (../shared/data, or COGNATE_DATA), 38,813 of them; and
+Writes FOLDER/base.jsonl, the English documents of the data folder (../shared/data, or COGNATE_DATA), 38,813 of them; and
 for each N planted-N.jsonl, N documents made of them with exact and near copies, and planted-N.tsv, the pairs. What is
 there already is kept. The copies are made by ../shared/tools/plant_copies.py, in an environment with numpy."""
+import argparse
 import os
 import pathlib
 import subprocess
@@ -39,15 +38,18 @@ def plant(base, documents, truth, count, seed=1):
 
 
 def main():
-    folder, counts = pathlib.Path(sys.argv[1]), list(map(int, sys.argv[2:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", metavar="FOLDER", type=pathlib.Path)
+    parser.add_argument("counts", metavar="N", type=int, nargs="*", help="documents of a planted collection")
+    options = parser.parse_args()
     if not DATA.is_dir() or not PLANTER.exists():
         sys.exit(f"{DATA}, {PLANTER}: no documents, or no generator of copies; set COGNATE_DATA")
-    folder.mkdir(parents=True, exist_ok=True)
-    base = folder / "base.jsonl"
+    options.folder.mkdir(parents=True, exist_ok=True)
+    base = options.folder / "base.jsonl"
     if not base.exists():
         unpack(base, *(DATA / name for name in ENGLISH))
-    for count in counts:
-        documents, truth = folder / f"planted-{count}.jsonl", folder / f"planted-{count}.tsv"
+    for count in options.counts:
+        documents, truth = options.folder / f"planted-{count}.jsonl", options.folder / f"planted-{count}.tsv"
         if not documents.exists():
             plant(base, documents, truth, count)
 

@@ -335,6 +335,20 @@ cog_status ingest_open_raw(cog_documents *documents, size_t result_bytes, const 
     return status;
 }
 
+/* A stream without a known beginning is the only input whose format is a guess without evidence. */
+static void report_guesses(const struct reader *reader, cog_report *report) {
+    if (reader_inputs(reader)->options && reader_inputs(reader)->options->lines)
+        return;
+    for (uint32_t i = 0; i < reader_file_count(reader); i++) {
+        const struct input_file *file = &reader_inputs(reader)->files[i];
+        if (file->is_guessed && file->format == INPUT_TXT)
+            report_notice(report,
+                          "%s: read as plain text, each line a document; name the format of the "
+                          "input if it is another",
+                          file->path);
+    }
+}
+
 static void report_skipped_files(const cog_documents *documents, cog_report *report) {
     size_t files = reader_skipped_file_count(documents->source);
     for (size_t i = 0; i < files && i < NAMED_BAD_RECORDS; i++)
@@ -371,6 +385,8 @@ ingest_run(struct ingest *ingest, void *context,
     if (!ingest->raw) /* nothing was parsed: keep the numbers of the earlier pass */
         report_number(ingest->report, "bad_records", (double)ingest->bad_records);
     report_skipped_files(ingest->documents, notices);
+    if (is_file)
+        report_guesses(ingest->documents->reader, notices);
     report_stage(ingest->report, ingest->stage, clock_seconds_since(ingest->start_ns));
     if (ingest->bad_records > NAMED_BAD_RECORDS)
         report_notice(notices, "skipped: %llu bad records in total; the first %d are named above",

@@ -73,6 +73,20 @@ static char *name_for_ids(const char *name) {
     return result;
 }
 
+/* Names of open files, which say nothing about the content. */
+static bool names_descriptor(const char *path) {
+    return strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/self/fd/", 14) == 0;
+}
+
+/* Standard input, under the names that the system has for it. */
+static bool names_standard_input(const char *path) {
+    static const char *const names[] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(path, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static cog_status add_file(struct walk *walk, const char *path, bool optional,
                            const struct stat *info, cog_error *error) {
     struct input_files *files = walk->files;
@@ -91,7 +105,7 @@ static cog_status add_file(struct walk *walk, const char *path, bool optional,
     file->format = walk->options->format;
     if (file->format == INPUT_AUTO && strcmp(path, "-") != 0) {
         file->format = input_format_of_name(path);
-        if (file->format == INPUT_AUTO && !file->is_pipe)
+        if (file->format == INPUT_AUTO && !file->is_pipe && !names_descriptor(path))
             file->format = INPUT_TXT;
     }
     bool is_csv = file->format == INPUT_CSV;
@@ -207,7 +221,7 @@ static bool is_index(const char *folder) {
 static cog_status add_argument(struct walk *walk, const char *path, bool alone, cog_error *error) {
     struct stat info;
     walk->root_length = 0;
-    if (strcmp(path, "-") == 0)
+    if (names_standard_input(path))
         return add_standard_input(walk, error);
     if (stat(path, &info) != 0 || access(path, R_OK) != 0)
         return error_system(error, "read", path);
@@ -240,7 +254,7 @@ cog_status input_files_list(const struct reader_options *options, const char *co
     files->options = options;
     size_t standard_inputs = 0;
     for (size_t i = 0; i < count; i++)
-        standard_inputs += strcmp(paths[i], "-") == 0;
+        standard_inputs += names_standard_input(paths[i]);
     if (standard_inputs > 1)
         return error_set(error, COG_ERR_USAGE, "standard input (-) is named twice");
     for (size_t i = 0; i < count; i++) {

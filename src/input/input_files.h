@@ -16,7 +16,8 @@
 struct input_file {
     char *path;               /* as passed to open; "-" is standard input */
     char *name;               /* as used in ids: valid UTF-8 */
-    enum input_format format; /* INPUT_AUTO until the first bytes of a pipe are known */
+    enum input_format format; /* INPUT_AUTO until the first bytes of a stream are known */
+    bool is_guessed;          /* the format is guessed from the first bytes */
     bool lines;               /* txt: each line is a document */
     bool is_array;            /* jsonl: the file is one JSON array (known from its first byte) */
     bool optional;            /* found in a folder: skipped when it cannot be opened */

@@ -14,11 +14,13 @@
 #include "input/documents/query_log.h"
 #include "input/documents/warc_record.h"
 #include "input/documents/wiki_page.h"
+#include "input/first_bytes.h"
 #include "input/input_files.h"
+#include "input/one_form.h"
 #include "input/records.h"
 #include "input/table_columns.h"
 
-enum { DEFAULT_BATCH_BYTES = 1 << 20, MAX_BATCH_RECORDS = 1 << 16, SNIFF_BYTES = 64 };
+enum { DEFAULT_BATCH_BYTES = 1 << 20, MAX_BATCH_RECORDS = 1 << 16 };
 
 struct reader {
     struct reader_options options;
@@ -26,6 +28,9 @@ struct reader {
     size_t current; /* the file being read, or the next one to open */
     bool open;
     bool keeps_pipes, answers_at_once;
+    bool wants_one_form;
+    size_t first_form; /* the first file with a record, SIZE_MAX before */
+    size_t last_form;  /* the last file whose form has been checked */
     struct byte_source source;
     bool at_beginning;      /* nothing of the open file has been looked at */
     enum utf16_order order; /* of the open file, if it is UTF-16: batches get UTF-8 */
@@ -169,6 +174,17 @@ void reader_answer_at_once(struct reader *reader) {
     reader->answers_at_once = true;
 }
 
+cog_status reader_want_one_form(struct reader *reader, cog_error *error) {
+    reader->wants_one_form = true;
+    reader->first_form = reader->last_form = SIZE_MAX;
+    return one_form_look_ahead(&reader->inputs, true, error);
+}
+
+cog_status reader_add_field(struct reader *reader, const char *field, cog_error *error) {
+    reader->options.added_field = field;
+    return one_form_look_ahead(&reader->inputs, false, error);
+}
+
 cog_status reader_rewind(struct reader *reader, cog_error *error) {
     for (size_t i = 0; i < reader->inputs.count; i++) {
         const struct input_file *file = &reader->inputs.files[i];
@@ -273,44 +289,8 @@ static cog_status read_some(struct reader *reader, struct record_batch *batch, s
     return reader->order ? convert_wide(reader, batch, error) : COG_OK;
 }
 
-static const char PARQUET[] = "PAR1";
-enum { PARQUET_BYTES = sizeof PARQUET - 1 };
-
-/* Whether these are the first bytes of a Parquet file, as far as they go. */
-static bool may_become_parquet(struct bytes_view bytes) {
-    size_t size = bytes.size < PARQUET_BYTES ? bytes.size : PARQUET_BYTES;
-    return bytes.size <= PARQUET_BYTES && size && memcmp(bytes.data, PARQUET, size) == 0;
-}
-
-/* A format that people take for one of ours. */
-static cog_status refuse_beginning(const struct input_file *file, struct bytes_view bytes,
-                                   cog_error *error) {
-    if (bytes.size > PARQUET_BYTES && memcmp(bytes.data, PARQUET, PARQUET_BYTES) == 0 &&
-        (unsigned char)bytes.data[PARQUET_BYTES] < 32)
-        return error_set(
-            error, COG_ERR_INPUT,
-            "%s: a Parquet file, which is not read here; convert it to jsonl, or use the "
-            "Python package, which reads it",
-            file->path);
-    return COG_OK;
-}
-
-static struct bytes_view without_space_before(struct bytes_view bytes) {
-    while (bytes.size && is_one_of(*bytes.data, " \t\r\n"))
-        bytes = view_of(bytes.data + 1, bytes.size - 1);
-    return bytes;
-}
-
 static struct bytes_view uncut(const struct record_batch *batch, size_t start) {
     return view_of(batch->bytes.data + start, batch->bytes.size - start);
-}
-
-/* The first bytes of a file that tell something: behind a byte order mark and white space, and no
- * more of them than are always looked at, whatever the size of batches. */
-static struct bytes_view beginning(const struct record_batch *batch, size_t start) {
-    struct bytes_view bytes = uncut(batch, start);
-    bytes.size = bytes.size < SNIFF_BYTES ? bytes.size : SNIFF_BYTES;
-    return without_space_before(without_mark(bytes));
 }
 
 /* An object per line, or an array of them. Reads no further than needed: lines may come one at a
@@ -318,30 +298,13 @@ static struct bytes_view beginning(const struct record_batch *batch, size_t star
 static cog_status look_for_array(struct reader *reader, struct record_batch *batch, size_t start,
                                  bool *ended, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
-    while (!*ended && beginning(batch, start).size == 0 && uncut(batch, start).size < SNIFF_BYTES)
-        TRY(read_some(reader, batch, SNIFF_BYTES, ended, error));
-    struct bytes_view bytes = beginning(batch, start);
+    while (!*ended && first_bytes_of(uncut(batch, start)).size == 0 &&
+           uncut(batch, start).size < FIRST_BYTES)
+        TRY(read_some(reader, batch, FIRST_BYTES, ended, error));
+    struct bytes_view bytes = first_bytes_of(uncut(batch, start));
     file->is_array = bytes.size && *bytes.data == '[';
     record_cutter_start(&reader->cutter, file);
     return COG_OK;
-}
-
-/* The format of a pipe, which has no extension. */
-static void guess_format(struct input_file *file, struct bytes_view bytes) {
-    bool bracket = bytes.size && *bytes.data == '[';
-    struct bytes_view inside =
-        bracket ? without_space_before(view_of(bytes.data + 1, bytes.size - 1)) : bytes;
-    file->format = INPUT_TXT;
-    if (inside.size && *inside.data == '{') {
-        file->format = INPUT_JSONL;
-        file->is_array = bracket;
-    } else if (bytes.size >= 10 && memcmp(bytes.data, "<mediawiki", 10) == 0) {
-        file->format = INPUT_WIKIXML;
-    } else if (bytes.size >= 5 && memcmp(bytes.data, "WARC/", 5) == 0) {
-        file->format = INPUT_WARC;
-    } else {
-        file->lines = true;
-    }
 }
 
 /* The first bytes of a pipe tell its format; those of a dump, whether it is UTF-16; those of JSON,
@@ -350,15 +313,15 @@ static cog_status look_at_beginning(struct reader *reader, struct record_batch *
                                     bool *ended, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
     reader->at_beginning = false;
-    while (!*ended && may_become_parquet(uncut(batch, start)))
-        TRY(read_some(reader, batch, SNIFF_BYTES, ended, error));
-    TRY(refuse_beginning(file, uncut(batch, start), error));
+    while (!*ended && first_bytes_may_be_parquet(uncut(batch, start)))
+        TRY(read_some(reader, batch, FIRST_BYTES, ended, error));
+    TRY(first_bytes_check(file, uncut(batch, start), error));
     if (file->format == INPUT_JSONL)
         return look_for_array(reader, batch, start, ended, error);
     if (file->format != INPUT_AUTO && file->format != INPUT_WIKIXML)
         return COG_OK;
-    while (!*ended && uncut(batch, start).size < SNIFF_BYTES)
-        TRY(read_some(reader, batch, SNIFF_BYTES, ended, error));
+    while (!*ended && first_bytes_may_change(uncut(batch, start), reader->answers_at_once))
+        TRY(read_some(reader, batch, FIRST_BYTES, ended, error));
     struct bytes_view bytes = uncut(batch, start);
     reader->order = utf16_order_of_markup(bytes);
     if (reader->order) {
@@ -369,7 +332,8 @@ static cog_status look_at_beginning(struct reader *reader, struct record_batch *
     }
     if (file->format != INPUT_AUTO)
         return COG_OK;
-    guess_format(file, beginning(batch, start));
+    first_bytes_guess(file, uncut(batch, start));
+    file->is_guessed = true;
     record_cutter_start(&reader->cutter, file);
     return check_extra_field(reader, file, error);
 }
@@ -504,10 +468,23 @@ static cog_status keep_prologue(struct reader *reader, const char *data, const s
                : error_memory(error, file->header.size, "the namespaces of a dump");
 }
 
+/* Whether the open file may share an output with the files before it; known from its first record,
+ * in a query log from its first row. */
+static cog_status check_form(struct reader *reader, cog_error *error) {
+    if (!reader->wants_one_form || reader->last_form == reader->current)
+        return COG_OK;
+    reader->last_form = reader->current;
+    if (reader->first_form == SIZE_MAX)
+        reader->first_form = reader->current;
+    return one_form_check(&reader->inputs.files[reader->current],
+                          &reader->inputs.files[reader->first_form], error);
+}
+
 /* Cuts what can be cut from *start on, and leaves *start behind it. */
 static cog_status cut_records(struct reader *reader, struct record_batch *batch, size_t *start,
                               bool ended, cog_error *error) {
     const char *name = reader->inputs.files[reader->current].path;
+    const bool is_query_log = reader->inputs.files[reader->current].format == INPUT_QUERYLOG;
     for (;;) {
         struct cut cut;
         bool first = reader->cutter.count == 0, keep;
@@ -521,8 +498,10 @@ static cog_status cut_records(struct reader *reader, struct record_batch *batch,
         if (!cut.found)
             return COG_OK;
         status = judge(reader, view_of(data + cut.skip, cut.size), cut.line, first, &keep, error);
-        if (status == COG_OK && keep)
-            status = append_record(reader, batch, *start, &cut, error);
+        if (keep || is_query_log)
+            THEN(status, check_form(reader, error));
+        if (keep)
+            THEN(status, append_record(reader, batch, *start, &cut, error));
         if (status != COG_OK)
             return status;
         *start += cut.size;

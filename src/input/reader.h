@@ -65,6 +65,9 @@ struct reader_options {
      * count as no value. Opening fails for inputs of other formats, reading fails for a table
      * without that column. */
     const char *extra_field;
+    /* jsonl, csv, tsv: a field that the job adds to the records, or NULL. A table or an object that
+     * has it ends the reading. Between JSON objects and what they contain is no distinction. */
+    const char *added_field;
     /* csv, tsv: the field separator; 0 means a comma in csv, a tab in tsv. */
     char delimiter;
     /* csv, tsv: the first row is a record. Fields are then named by their numbers from 1, and the
@@ -120,6 +123,13 @@ void reader_close(struct reader *reader);
 /* Sets or changes reader_options.extra_field of an open reader, before a pass. The name is
  * borrowed. */
 cog_status reader_set_extra_field(struct reader *reader, const char *field, cog_error *error);
+/* All records go to one output: fails now if tables or JSON files have different forms (header,
+ * number of fields, array or lines), and the pass that first reads pipes or query logs fails if
+ * theirs differ. */
+cog_status reader_want_one_form(struct reader *reader, cog_error *error);
+/* Sets reader_options.added_field of an open reader: fails now if a table has it, and passes that
+ * parse fail at a JSON object that has it. The name is borrowed. */
+cog_status reader_add_field(struct reader *reader, const char *field, cog_error *error);
 /* The inputs will be read more than once: input from pipes is copied to a scratch file in TMPDIR,
  * and a file that changes between passes is detected. Call before the first reader_fill. */
 void reader_keep_pipes(struct reader *reader);

@@ -21,6 +21,7 @@ struct record_parser {
     struct warc_parser *warc;           /* the same for a record of a crawl */
     struct buffer decoded;              /* texts that differ from their bytes in the record */
     struct buffer id;                   /* ids made of path and place */
+    struct buffer added_name;           /* reader_options.added_field as a JSON string, or empty */
     const struct document_table *table; /* NULL for files */
     struct document_row row;
     bool wants_ids;
@@ -48,6 +49,11 @@ cog_status record_parser_create(const struct reader *reader, struct record_parse
         return error_memory(error, sizeof *parser, "a record parser");
     }
     parser->inputs = reader_inputs(reader);
+    const char *added = parser->table ? NULL : parser->inputs->options->added_field;
+    if (added && !json_append_string(&parser->added_name, view_of(added, strlen(added)))) {
+        record_parser_free(parser);
+        return error_memory(error, strlen(added), "a record parser");
+    }
     *result = parser;
     return COG_OK;
 }
@@ -67,6 +73,7 @@ void record_parser_free(struct record_parser *parser) {
         warc_parser_free(parser->warc);
     buffer_free(&parser->decoded);
     buffer_free(&parser->id);
+    buffer_free(&parser->added_name);
     free(parser);
 }
 
@@ -200,6 +207,16 @@ static struct bytes_view name_view(const char *name) {
     return name ? view_of(name, strlen(name)) : view_of("", 0);
 }
 
+/* Not a bad record, which would be skipped: an error of the job. */
+static cog_status check_added_field(const struct parse *parse) {
+    const struct buffer *name = &parse->parser->added_name;
+    if (name->size == 0 || !json_has_name(parse->document->raw, view_of(name->data, name->size)))
+        return COG_OK;
+    return error_about(parse->error, COG_ERR_USAGE, "added_field",
+                       "%s:%llu: has a field %.*s already: choose another name", parse->file->path,
+                       (unsigned long long)parse->record->line, (int)name->size, name->data);
+}
+
 static cog_status parse_json(struct parse *parse) {
     const struct reader_options *options = parse->parser->inputs->options;
     struct document *document = parse->document;
@@ -208,9 +225,8 @@ static cog_status parse_json(struct parse *parse) {
         [JSON_ID] = {.name = name_view(options->id_field)},
         [JSON_LANG] = {.name = name_view(options->lang_field)},
         [JSON_EXTRA] = {.name = name_view(options->extra_field)}};
-    cog_status status = json_fields(parse, fields);
-    if (status != COG_OK)
-        return status;
+    TRY(json_fields(parse, fields));
+    TRY(check_added_field(parse));
     buffer_reset(&parse->parser->decoded);
     if (!buffer_reserve(&parse->parser->decoded, parse->record->size))
         return out_of_memory(parse);
@@ -218,7 +234,7 @@ static cog_status parse_json(struct parse *parse) {
         return bad(parse, "no field \"%.100s\"", options->text_field);
     if (fields[JSON_TEXT].token.data[0] != '"')
         return bad(parse, "field \"%.100s\" is not a string", options->text_field);
-    status = decode_string(parse, fields[JSON_TEXT].token, &document->text);
+    cog_status status = decode_string(parse, fields[JSON_TEXT].token, &document->text);
     THEN(status, optional_field(parse, &fields[JSON_ID], true, &document->id));
     THEN(status, optional_field(parse, &fields[JSON_LANG], false, &document->lang));
     THEN(status, extra_field(parse, &fields[JSON_EXTRA], &document->extra));

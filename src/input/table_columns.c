@@ -62,6 +62,7 @@ static void take_column(const struct reader_options *options, struct csv_columns
         columns->lang = column;
     if (columns->extra == CSV_NO_COLUMN && column_is(field, options->extra_field))
         columns->extra = column;
+    columns->has_added |= column_is(field, options->added_field);
 }
 
 /* The columns of a file by its first row, whose fields are names or not; `names` gets a list of
@@ -93,7 +94,7 @@ static const char *find_columns(const struct reader_options *options, struct inp
     return cursor.problem;
 }
 
-/* The columns that are asked for, if the table has them. */
+/* Whether the table has the columns that are asked for, and not the one that is added. */
 static cog_status check_columns(const struct reader_options *options, const struct input_file *file,
                                 const char *names, cog_error *error) {
     const struct csv_columns *columns = &file->columns;
@@ -105,6 +106,10 @@ static cog_status check_columns(const struct reader_options *options, const stru
                  {columns->id, options->id_field, "id_field", false},
                  {columns->lang, options->lang_field, "lang_field", false},
                  {columns->extra, options->extra_field, "extra_field", options->extra_field}};
+    if (columns->has_added)
+        return error_about(error, COG_ERR_INPUT, "added_field",
+                           "%s:1: has a column \"%s\" already: choose another name", file->path,
+                           options->added_field);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         bool missing = asked[i].column == CSV_NO_COLUMN;
         if (!missing && asked[i].column >= columns->count)

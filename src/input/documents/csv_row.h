@@ -18,6 +18,7 @@ static const struct csv_form TABS = {'\t', false};
 struct csv_columns {
     size_t count;
     size_t text, id, lang, extra;
+    bool has_added; /* the column that the job adds */
 };
 
 /* The scan for the end of a row; keeps its state between the pieces in which the row arrives. */

@@ -467,6 +467,19 @@ uint64_t count_newlines(const char *data, const char *end) {
     return count;
 }
 
+bool json_has_name(struct bytes_view object, struct bytes_view name) {
+    const char *at = object.data, *end = object.data + object.size;
+    while ((at = (const char *)memmem(at, (size_t)(end - at), name.data, name.size))) {
+        at += name.size;
+        const char *next = at;
+        while (next < end && is_one_of(*next, " \t\r\n"))
+            next++;
+        if (next < end && *next == ':')
+            return true;
+    }
+    return false;
+}
+
 struct bytes_view without_line_end(struct bytes_view line) {
     if (line.size && line.data[line.size - 1] == '\n') {
         line.size--;

@@ -72,6 +72,10 @@ enum utf16_order utf16_order_of_markup(struct bytes_view bytes);
  * U+FFFD. */
 size_t utf16_convert(struct bytes_view bytes, enum utf16_order order, struct buffer *out);
 
+/* Whether a JSON object, or something inside it, has a field of this name, which is given as a JSON
+ * string. */
+bool json_has_name(struct bytes_view object, struct bytes_view name);
+
 uint64_t count_newlines(const char *data, const char *end);
 struct bytes_view without_line_end(struct bytes_view line);
 

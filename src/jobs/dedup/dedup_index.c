@@ -29,7 +29,8 @@ cog_status dedup_index_check(const cog_dedup_options *options, cog_error *error)
 
 cog_status dedup_index_append(const cog_index *index, struct document_sets *sets,
                               cog_error *error) {
-    return document_sets_wants_next(sets) ? index_append_sets(index, 0, UINT64_MAX, sets, error) : COG_OK;
+    return document_sets_wants_next(sets) ? index_append_sets(index, 0, UINT64_MAX, sets, error)
+                                          : COG_OK;
 }
 
 /* The hash of documents that are only in the log: their sets and ids. */

@@ -97,7 +97,7 @@ uint64_t cog_clusters_twin_position(const cog_clusters *clusters, uint32_t twin)
 
 /* ---- The job --------------------------------------------------------------------------------- */
 
-static cog_status check(const cog_documents *documents, const cog_dedup_options *options,
+static cog_status check(cog_documents *documents, const cog_dedup_options *options,
                         const cog_dedup_outputs *outputs, cog_error *error) {
     const cog_pairs_options *pairs = &options->pairs;
     TRY(check_enum(outputs->clusters_format, COG_OUTPUT_NPY + 1, "output format", error));
@@ -218,6 +218,13 @@ static void report_duplicates(const cog_clusters *clusters, cog_report *report) 
     report_number(report, "kept", (double)kept);
 }
 
+/* Readers know the fields of keep rules and marks by other names. */
+static const char *option_of_caller(const char *option) {
+    return strcmp(option, "extra_field") == 0   ? "keep"
+           : strcmp(option, "added_field") == 0 ? "mark"
+                                                : option;
+}
+
 cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
                      const cog_dedup_outputs *outputs, const cog_run_options *run,
                      cog_clusters **result, cog_report *report, cog_error *error) {
@@ -248,9 +255,8 @@ cog_status cog_dedup(cog_documents *documents, const cog_dedup_options *options,
     THEN(status, write_outputs(clusters, documents, options, outputs, &job, error));
     if (status == COG_OK)
         report_duplicates(clusters, report);
-    /* This rule reads documents with an extra field; name the option that the caller set. */
-    if (status != COG_OK && error && error->option && strcmp(error->option, "extra_field") == 0)
-        error->option = "keep";
+    if (status != COG_OK && error && error->option)
+        error->option = option_of_caller(error->option);
     verdicts_free(verdicts);
     job_end(&job);
     return HAND_OUT(status, clusters, cog_clusters_free, result);

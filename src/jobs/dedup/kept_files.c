@@ -27,7 +27,6 @@ struct kept_files {
     bool is_empty;               /* nothing is written to it yet */
     bool open_line;              /* the last line in it has no line end */
     uint32_t next;               /* folder: the input file whose output is started next */
-    uint32_t header_file;        /* one file: the input file whose header it has */
 };
 
 /* ---- Names below a folder -------------------------------------------------------------------- */
@@ -167,35 +166,67 @@ static bool promises_other_bytes(const char *path) {
     return false;
 }
 
-static cog_status check_file(const struct reader *reader, const char *path, cog_error *error) {
-    enum input_format named = input_format_of_name(path);
+/* The first input file whose format is known before it is read; UINT32_MAX if there is none. */
+static uint32_t first_of_known_format(const struct reader *reader) {
     for (uint32_t file = 0; file < reader_file_count(reader); file++)
-        if (reader_file_format(reader, file) != reader_file_format(reader, 0) ||
-            reader_file_is_document(reader, file))
-            return error_set(error, COG_ERR_USAGE,
-                             "%s: a different format from %s; one output has one format: name a "
-                             "folder",
-                             reader_file_name(reader, file), reader_file_name(reader, 0));
-    enum input_format own = reader_file_count(reader) ? reader_file_format(reader, 0) : INPUT_AUTO;
+        if (reader_file_format(reader, file) != INPUT_AUTO)
+            return file;
+    return UINT32_MAX;
+}
+
+static cog_status check_name(const struct reader *reader, const char *path, cog_error *error) {
+    const uint32_t first = first_of_known_format(reader);
+    const enum input_format named = input_format_of_name(path);
+    enum input_format own = first == UINT32_MAX ? INPUT_AUTO : reader_file_format(reader, first);
     if (own == INPUT_QUERYLOG)
         own = INPUT_TSV; /* its rows are tab-separated */
     bool differs = named != INPUT_AUTO && named != INPUT_TXT && own != INPUT_AUTO && named != own;
-    if (differs || promises_other_bytes(path))
-        return error_about(
-            error, COG_ERR_USAGE, "output",
-            "%s: kept records are copied unchanged from %s; name an output of that format", path,
-            reader_file_count(reader) ? reader_file_name(reader, 0) : "the input");
-    return COG_OK;
+    if (!differs && !promises_other_bytes(path))
+        return COG_OK;
+    return error_about(
+        error, COG_ERR_USAGE, "output",
+        "%s: kept records are copied unchanged from %s; name an output of that format", path,
+        first == UINT32_MAX ? "the input" : reader_file_name(reader, first));
 }
 
-cog_status kept_files_check(const struct reader *reader, const char *path, cog_error *error) {
+static cog_status check_file(struct reader *reader, const char *path, cog_error *error) {
+    const uint32_t first = first_of_known_format(reader);
+    for (uint32_t file = 0; file < reader_file_count(reader); file++) {
+        const enum input_format format = reader_file_format(reader, file);
+        if (format != INPUT_AUTO &&
+            (format != reader_file_format(reader, first) || reader_file_is_document(reader, file)))
+            return error_set(error, COG_ERR_USAGE,
+                             "%s: a different format from %s; one output has one format: name a "
+                             "folder",
+                             reader_file_name(reader, file), reader_file_name(reader, first));
+    }
+    TRY(check_name(reader, path, error));
+    return reader_want_one_form(reader, error);
+}
+
+/* A folder that the inputs require, but not the path: it is refused if the path looks like that of
+ * a file. */
+static cog_status check_folder_name(const struct reader *reader, const char *path,
+                                    cog_error *error) {
+    const size_t length = strlen(path);
     size_t suffix;
+    if (is_folder(path) || (length && path[length - 1] == '/'))
+        return COG_OK;
+    const bool is_file_name = compression_of_name(path, &suffix) != COMPRESSION_NONE ||
+                              input_format_of_name(path) != INPUT_AUTO || strcmp(path, "-") == 0;
+    if (!is_file_name)
+        return COG_OK;
+    return error_about(
+        error, COG_ERR_USAGE, "lines",
+        "%s: the whole file is one document, so the output is a folder, but %s is the "
+        "name of a file; end it in /, or have each line read as a document",
+        reader_file_name(reader, 0), path);
+}
+
+cog_status kept_files_check(struct reader *reader, const char *path, cog_error *error) {
     if (!means_folder(reader, path))
         return check_file(reader, path, error);
-    if (strcmp(path, "-") == 0 ||
-        (!is_folder(path) && compression_of_name(path, &suffix) != COMPRESSION_NONE))
-        return error_set(error, COG_ERR_USAGE, "each file is a document: name a folder, not %s",
-                         path);
+    TRY(check_folder_name(reader, path, error));
     char *folder = without_slashes(path);
     cog_status status =
         folder ? check_folder(reader, folder, error) : error_memory(error, strlen(path), "a path");
@@ -208,11 +239,6 @@ cog_status kept_files_check(const struct reader *reader, const char *path, cog_e
 /* Whether the header is a line of its own. */
 static bool has_header_row(enum input_format format) {
     return format_is_table(format) || format == INPUT_QUERYLOG;
-}
-
-/* The header row without byte order mark and line end, which files may or may not have. */
-static struct bytes_view bare_header(const struct reader *reader, uint32_t file) {
-    return without_line_end(without_mark(reader_file_frame(reader, file).header));
 }
 
 static cog_status write_header(struct kept_files *files, uint32_t file, cog_error *error) {
@@ -251,41 +277,6 @@ static cog_status end_output(struct kept_files *files, cog_error *error) {
     output_close(files->output);
     files->output = NULL;
     return status;
-}
-
-/* The output takes the frame of the first file, so all tables must have the same header row, all
- * query logs the same columns, and JSON must be either an object per line or an array. */
-static cog_status check_frame(const struct kept_files *files, uint32_t file, cog_error *error) {
-    const struct reader *reader = files->reader;
-    const char *first = reader_file_name(reader, files->header_file);
-    const char *other = reader_file_name(reader, file);
-    if (file == files->header_file)
-        return COG_OK;
-    if (format_is_table(reader_file_format(reader, file)) &&
-        !view_equals(bare_header(reader, file), bare_header(reader, files->header_file)))
-        return error_set(
-            error, COG_ERR_INPUT,
-            "%s: a different header row from %s; one output has one table: name a folder", other,
-            first);
-    if (format_is_table(reader_file_format(reader, file)) &&
-        file_at(reader, file)->columns.count != file_at(reader, files->header_file)->columns.count)
-        return error_set(
-            error, COG_ERR_INPUT,
-            "%s: a different number of fields from %s; one output has one table: name a folder",
-            other, first);
-    if (reader_file_format(reader, file) == INPUT_QUERYLOG &&
-        file_at(reader, file)->query_columns != file_at(reader, files->header_file)->query_columns)
-        return error_set(error, COG_ERR_INPUT,
-                         "%s: different columns from %s; one output has one kind of log: name a "
-                         "folder",
-                         other, first);
-    if (files->frame.is_array != reader_file_frame(reader, file).is_array)
-        return error_set(error, COG_ERR_INPUT,
-                         "%s: a JSON array, and %s has an object per line; one output holds one "
-                         "form: name a folder",
-                         files->frame.is_array ? first : other,
-                         files->frame.is_array ? other : first);
-    return COG_OK;
 }
 
 /* ---- One output per input file --------------------------------------------------------------- */
@@ -437,11 +428,9 @@ cog_status kept_files_write(struct kept_files *files, uint32_t file, struct byte
                    : write_records(files, records, at_beginning, error);
     }
     if (files->next == 0) {
-        files->next = 1;
-        files->header_file = file;
+        files->next = 1; /* the header is that of the first file with kept records */
         TRY(write_header(files, file, error));
     }
-    TRY(check_frame(files, file, error));
     return write_records(files, records, at_beginning, error);
 }
 

@@ -9,9 +9,10 @@
 
 struct kept_files;
 
-/* Rejects, before any work, inputs whose records cannot be written to `path`: several formats for
- * one file, names below a folder that collide or exist, standard input for a folder. */
-cog_status kept_files_check(const struct reader *reader, const char *path, cog_error *error);
+/* Rejects, before any work, inputs whose records cannot be written to `path`: several forms for one
+ * file, names below a folder that collide or exist, standard input for a folder. The form of pipes
+ * and query logs is rejected by the pass that reads them first. */
+cog_status kept_files_check(struct reader *reader, const char *path, cog_error *error);
 
 /* The reader must have read its inputs once. It is borrowed until kept_files_close, like the marks
  * that records will get, which may be NULL. */

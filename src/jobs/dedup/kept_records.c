@@ -24,8 +24,8 @@ struct kept_batch {
     struct buffer marked; /* the batch's records with their marks */
 };
 
-cog_status kept_records_check(const cog_documents *documents, const char *path, cog_error *error) {
-    const struct reader *reader = documents->reader;
+cog_status kept_records_check(cog_documents *documents, const char *path, cog_error *error) {
+    struct reader *reader = documents->reader;
     if (!reader)
         return error_set(error, COG_ERR_USAGE, "documents in memory have no records to write");
     return kept_files_check(reader, path, error);

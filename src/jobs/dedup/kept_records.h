@@ -8,7 +8,7 @@
 #include "jobs/dedup/record_marks.h"
 
 /* Rejects, before any work, inputs whose records cannot be written to `path`. */
-cog_status kept_records_check(const cog_documents *documents, const char *path, cog_error *error);
+cog_status kept_records_check(cog_documents *documents, const char *path, cog_error *error);
 
 /* is_kept[r]: whether record r of the input is written. If marks is not NULL, all documents are
  * written instead, each with its mark. */

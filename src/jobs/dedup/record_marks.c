@@ -79,40 +79,21 @@ static cog_status append_row(struct csv_form form, struct bytes_view row, struct
     return fits ? COG_OK : error_memory(error, row.size, "marks");
 }
 
-static bool has_column(struct bytes_view header, struct csv_form form, struct bytes_view name,
-                       struct buffer *decoded) {
-    struct csv_cursor cursor = csv_row_fields(without_mark(header), form);
-    struct bytes_view field;
-    while (csv_next_field(&cursor, decoded, &field))
-        if (view_equals(field, name))
-            return true;
-    return false;
-}
-
 cog_status record_marks_header(const struct record_marks *marks, uint32_t file,
                                struct bytes_view header, struct buffer *bytes, cog_error *error) {
     const struct input_file *input = &reader_inputs(marks->reader)->files[file];
     const struct bytes_view name = view_of(marks->field, strlen(marks->field));
-    struct buffer decoded = {0};
     if (header.size == 0 || !format_is_table(input->format))
         return buffer_append(bytes, header.data, header.size)
                    ? COG_OK
                    : error_memory(error, header.size, "marks");
-    if (!buffer_reserve(&decoded, header.size))
-        return error_memory(error, header.size, "marks");
-    const bool is_taken = has_column(header, input->form, name, &decoded);
-    buffer_free(&decoded);
-    if (is_taken)
-        return error_about(error, COG_ERR_INPUT, "mark",
-                           "%s:1: has a column \"%s\" already: choose another name for marks",
-                           input->path, marks->field);
     return append_row(input->form, header, name, bytes, error);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-cog_status record_marks_check(const char *field, const cog_documents *documents, cog_error *error) {
-    const struct reader *reader = documents->reader;
+cog_status record_marks_check(const char *field, cog_documents *documents, cog_error *error) {
+    struct reader *reader = documents->reader;
     if (!*field)
         return error_about(error, COG_ERR_USAGE, "mark", "the field for marks has no name");
     for (uint32_t file = 0; reader && file < reader_file_count(reader); file++) {
@@ -126,7 +107,7 @@ cog_status record_marks_check(const char *field, const cog_documents *documents,
                 "instead",
                 reader_file_name(reader, file));
     }
-    return COG_OK;
+    return reader ? reader_add_field(reader, field, error) : COG_OK;
 }
 
 static cog_status fill(struct record_marks *marks, const cog_cluster_member *members,
@@ -196,26 +177,12 @@ static cog_status append_mark(const struct record_marks *marks, uint32_t row, st
     return fits ? COG_OK : error_memory(error, bytes->size, "marks");
 }
 
-/* Whether the record contains the field's name before a colon: in the object itself, or in a nested
- * object or string, which is not distinguished. */
-static bool has_field(const struct record_marks *marks, struct bytes_view raw) {
-    const char *at = raw.data, *end = raw.data + raw.size;
-    while ((at = memmem(at, (size_t)(end - at), marks->name.data, marks->name.size))) {
-        at += marks->name.size;
-        const char *next = at;
-        while (next < end && (*next == ' ' || *next == '\t'))
-            next++;
-        if (next < end && *next == ':')
-            return true;
-    }
-    return false;
-}
-
 /* Inserts the mark before the closing brace of the record. */
 static cog_status mark_json(const struct record_marks *marks, uint64_t record,
                             struct bytes_view raw, struct buffer *bytes, cog_error *error) {
     const char *brace = memrchr(raw.data, '}', raw.size);
-    if (!brace || has_field(marks, raw))
+    /* Records that a work folder has were not parsed, so nobody has looked for the field yet. */
+    if (!brace || json_has_name(raw, view_of(marks->name.data, marks->name.size)))
         return error_about(error, COG_ERR_INPUT, "mark",
                            "record %llu has a field %.*s already: choose another name for marks",
                            (unsigned long long)record + 1, (int)marks->name.size, marks->name.data);
