@@ -207,6 +207,9 @@ static cog_status choose_alone(cog_index *index, enum merge_choice choice, struc
     cog_status status = change_begin(index, 0, &lock, report, error);
     THEN(status, choice == MERGE_ALL ? change_flush(index, threads, report, error)
                                      : index_prepare(index, error));
+    /* The log is a segment now, but this handle may have failed to show it. */
+    if (status == COG_OK && choice == MERGE_ALL && index->log.descriptor >= 0)
+        status = index_reload(index, error);
     THEN(status, merge_choose(index, choice, job, error));
     index_unlock(lock);
     return status;
