@@ -39,6 +39,16 @@ static std::string composed_beginning(const char *text, size_t size) {
     return composed;
 }
 
+/* Whether a text has letters or signs of the Hebrew and Arabic blocks, by their first bytes. Looking
+ * at bytes is cheap enough for every text; a look at characters is not. */
+static bool has_signs(const char *text, size_t size) {
+    const unsigned char first = 0xd6, last = 0xdb; /* of U+0580 to U+06FF in UTF-8 */
+    unsigned found = 0;
+    for (size_t i = 0; i < size; i++)
+        found |= static_cast<unsigned char>(text[i] - first) <= last - first;
+    return found != 0;
+}
+
 /* The beginning of a text without vowel signs, which readers take or leave: CLD2 does not know the
  * words of a text that has them. Empty where there are none. */
 static std::string unmarked_beginning(const char *text, size_t size) {
@@ -46,6 +56,8 @@ static std::string unmarked_beginning(const char *text, size_t size) {
     const size_t end = cut_at_character(text, size, DECOMPOSED_BYTES);
     size_t kept = 0; /* where the piece begins that is not copied yet */
     uint32_t character = 0;
+    if (!has_signs(text, end))
+        return bare;
     for (size_t at = 0, bytes; at < end; at += bytes) {
         bytes = utf8_decode(text + at, end - at, &character);
         if (!fold_ignores(character))
