@@ -39,8 +39,8 @@ static std::string composed_beginning(const char *text, size_t size) {
     return composed;
 }
 
-/* Whether a text has letters or signs of the Hebrew and Arabic blocks, by their first bytes. Looking
- * at bytes is cheap enough for every text; a look at characters is not. */
+/* Whether a text has letters or signs of the Hebrew and Arabic blocks, by their first bytes.
+ * Looking at bytes is cheap enough for every text; a look at characters is not. */
 static bool has_signs(const char *text, size_t size) {
     const unsigned char first = 0xd6, last = 0xdb; /* of U+0580 to U+06FF in UTF-8 */
     unsigned found = 0;
