@@ -19,17 +19,20 @@ static cog_sentence_format format_of_name(const char *path) {
 
 /* ---- Formats --------------------------------------------------------------------------------- */
 
-/* Appends text as XML. Control characters, which XML 1.0 does not allow, and line ends become
- * spaces. */
+/* Appends text as XML. Line ends and the characters that XML 1.0 does not allow (control
+ * characters, U+FFFE and U+FFFF) become spaces. */
 static bool append_xml(struct buffer *buffer, struct bytes_view text) {
     bool enough = true;
-    for (size_t i = 0; i < text.size && enough; i++) {
-        char c = text.data[i];
-        enough = c == '&'                  ? buffer_append_text(buffer, "&amp;")
-                 : c == '<'                ? buffer_append_text(buffer, "&lt;")
-                 : c == '>'                ? buffer_append_text(buffer, "&gt;")
-                 : (unsigned char)c < 0x20 ? buffer_append(buffer, " ", 1)
-                                           : buffer_append(buffer, &c, 1);
+    size_t bytes;
+    for (size_t i = 0; i < text.size && enough; i += bytes) {
+        uint32_t c;
+        bytes = utf8_decode(text.data + i, text.size - i, &c);
+        bool is_allowed = c >= 0x20 && c != 0xfffe && c != 0xffff;
+        enough = c == '&'      ? buffer_append_text(buffer, "&amp;")
+                 : c == '<'    ? buffer_append_text(buffer, "&lt;")
+                 : c == '>'    ? buffer_append_text(buffer, "&gt;")
+                 : !is_allowed ? buffer_append(buffer, " ", 1)
+                               : buffer_append(buffer, text.data + i, bytes);
     }
     return enough;
 }
