@@ -78,9 +78,10 @@ static cog_status change_in_time(struct session *session, cog_index *index,
 
 static const char needs_input[] = "input; give files, folders, or -";
 
+static const enum option_id of_margins[] = {OPTION_QUERY_MARGINS, OPTION_COUNT};
+
 static bool take_build_options(const struct arguments *arguments, cog_index_options *options) {
     static const enum option_id of_short[] = {OPTION_RADIUS, OPTION_COUNT};
-    static const enum option_id of_psm[] = {OPTION_QUERY_MARGINS, OPTION_COUNT};
     cog_method method = method_option(arguments);
     if (!check_words(arguments, needs_input) || !take_index_options(arguments, options) ||
         !unsigned_option(arguments, OPTION_RADIUS, 0, 8, &options->radius_bits))
@@ -88,8 +89,8 @@ static bool take_build_options(const struct arguments *arguments, cog_index_opti
     options->method = method;
     return (method == COG_METHOD_PSM || method == COG_METHOD_BPHS ||
             refuse_options(arguments, of_short, "belongs to --method psm or bphs")) &&
-           (method == COG_METHOD_PSM ||
-            refuse_options(arguments, of_psm, "belongs to --method psm"));
+           ((method != COG_METHOD_FLAT && method != COG_METHOD_BPHS) ||
+            refuse_options(arguments, of_margins, "belongs to --method psm, slices or columns"));
 }
 
 /* With the margins, if a file of them is named. */
@@ -106,6 +107,15 @@ static cog_status build_signatures(struct session *session, cog_index_options op
     return status;
 }
 
+static cog_status build_documents(struct session *session, const cog_index_options *options,
+                                  cog_documents *documents, cog_index **index) {
+    if (!refuse_options(session->arguments, of_margins,
+                        "goes with signatures (.npy); those of documents are computed"))
+        return COG_ERR_USAGE;
+    return cog_index_build(documents, options, &session->run, index, session->report,
+                           &session->error);
+}
+
 static cog_status build(struct session *session) {
     cog_index_options options;
     if (!take_build_options(session->arguments, &options))
@@ -117,8 +127,7 @@ static cog_status build(struct session *session) {
     cog_status status = cog_index_claim_folder(folder(session), &claim, error);
     THEN(status, open_source(session, &source));
     THEN(status, source.signatures ? build_signatures(session, options, source.signatures, &index)
-                                   : cog_index_build(source.documents, &options, &session->run,
-                                                     &index, session->report, error));
+                                   : build_documents(session, &options, source.documents, &index));
     THEN(status, cog_index_save_claimed(index, claim, error));
     cog_index_claim_release(claim);
     cog_index_close(index);
@@ -428,7 +437,8 @@ static const struct option_text build_texts[] = {
     {OPTION_NO_VECTORS, "keep no vectors and no sets: similarities are then estimates"},
     {OPTION_METHOD, "what the index holds for searching (default: auto)"},
     {OPTION_RADIUS, "psm, bphs: greatest radius of searches (default: 3)"},
-    {OPTION_QUERY_MARGINS, "psm: margins of the signatures (float32 .npy; older name: --weights)"},
+    {OPTION_QUERY_MARGINS,
+     "psm, slices, columns: margins of the signatures (float32 .npy; older name: --weights)"},
     {OPTION_MIN_FREQUENCY, "drop terms that occur fewer times in the collection (default: 1)"},
     {OPTION_LEXICON, "the documents are in its source language"},
     {OPTION_COUNT, NULL}};

@@ -217,13 +217,17 @@ static void close_queries(struct queries *queries) {
         cog_lexicon_free(queries->lexicon);
 }
 
+static bool refuse_margins(const struct arguments *arguments) {
+    static const enum option_id of_signatures[] = {OPTION_QUERY_MARGINS, OPTION_COUNT};
+    return refuse_options(arguments, of_signatures,
+                          "goes with signatures (.npy); those of documents are computed");
+}
+
 static cog_status search_documents(struct session *session, const struct search_arguments *taken,
                                    const cog_index *index, const char *const *paths, size_t count,
                                    cog_hits **hits) {
-    static const enum option_id of_signatures[] = {OPTION_QUERY_MARGINS, OPTION_COUNT};
     struct queries queries = {0};
-    if (!refuse_options(taken->given, of_signatures,
-                        "goes with signatures (.npy); those of documents are computed"))
+    if (!refuse_margins(taken->given))
         return COG_ERR_USAGE;
     cog_status status = open_queries(session, &taken->input, paths, count, &queries);
     THEN(status, cog_index_search(index, queries.documents, &taken->search, &session->run, hits,
@@ -256,11 +260,16 @@ static bool is_stream(const struct arguments *arguments, const struct search_arg
 }
 
 static cog_status answer(struct session *session, struct search_arguments *taken) {
+    static const enum option_id of_many[] = {OPTION_MEASURE_RECALL, OPTION_COUNT};
     if (taken->input.lines)
         taken->input.format = COG_FORMAT_TXT;
     struct searched searched = {0};
     struct queries queries = {0};
     cog_error *error = &session->error;
+    if (!refuse_margins(taken->given) ||
+        !refuse_options(taken->given, of_many,
+                        "needs all queries at once, and - is answered line by line: name a file"))
+        return COG_ERR_USAGE;
     cog_status status = open_folder(taken, taken->given->words[0], &searched, error);
     THEN(status, open_queries(session, &taken->input, NULL, 0, &queries));
     THEN(status, cog_index_answer(searched.index, queries.documents, &taken->search, &session->run,

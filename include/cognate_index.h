@@ -15,8 +15,9 @@ typedef struct cog_index_options {
                              100,000 rows on, if searches for a recall of 0.95 would use them */
     cog_knobs knobs;      /* of the method (COG_KNOB_BUILD); with AUTO they choose the method */
     unsigned radius_bits; /* PSM: the radius of searches; BPHS: the largest radius */
-    const float *weights; /* PSM over signatures: their margins, rows * bits; borrowed for the call.
-                             For documents they are computed. */
+    const float *weights; /* Over signatures: their margins, rows * bits; borrowed for the call. PSM
+                             needs them; slices and columns measure what searches with margins
+                             find. For documents they are computed. */
     bool streamed; /* PSM, BPHS over signatures: build nothing now. Each search builds the tables of
                       one chunk of rows after another, as large as its memory allows; PSM then
                       learns from the margins of the queries. */
@@ -68,7 +69,8 @@ COG_API cog_status cog_index_save_claimed(const cog_index *index, cog_index_clai
 COG_API void cog_index_claim_release(cog_index_claim *claim);
 /* Opens a folder by mapping its files. The handle sees the state of this moment. */
 COG_API cog_status cog_index_open(const char *folder, cog_index **index, cog_error *error);
-/* Whether the folder holds an index. */
+/* Whether the folder holds an index, or the parts of one that lacks its manifest: opening that says
+ * so. */
 COG_API bool cog_index_exists(const char *folder);
 COG_API void cog_index_close(cog_index *index);
 /* Reads every byte of the index; COG_ERR_FORMAT names the first damage. */
@@ -245,8 +247,8 @@ COG_API cog_status cog_searcher_find_signature(cog_searcher *searcher, const uin
 
 /* Answers queries in order as they arrive, with one searcher per thread, and writes each answer at
  * once; "-" is standard output. TSV: one line per hit. JSONL: one line per query, also if it has no
- * hits: {"query": ID, "hits": [{"rank", "id", "similarity", "distance"}, ...]}. The report counts
- * "queries" and "matches". */
+ * hits: {"query": ID, "hits": [{"rank", "id", "similarity", "distance"}, ...]}. The report has
+ * the method, the recall and the work of all queries, like that of a search. */
 COG_API cog_status cog_index_answer(const cog_index *index, cog_documents *queries,
                                     const cog_search_options *options, const cog_run_options *run,
                                     cog_output_format format, const char *path, cog_report *report,

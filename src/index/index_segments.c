@@ -108,6 +108,11 @@ static cog_status open_segment(const char *folder, const struct index_segments *
     if (!path)
         return error_memory(error, strlen(folder), "a path");
     cog_status status = segment_open(path, segment, error);
+    if (status != COG_OK && access(path, F_OK) != 0 && errno == ENOENT)
+        status = error_set(error, status,
+                           "%s: a file of the index is missing; restore the folder as a whole or "
+                           "build the index again",
+                           path);
     if (status == COG_OK &&
         (segment->rows != entry->rows || segment->container.size_bytes != entry->size_bytes ||
          segment->container.header_checksum != entry->header_checksum))

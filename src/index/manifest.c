@@ -1,5 +1,6 @@
 #include "index/manifest.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -170,16 +171,45 @@ bool manifest_exists(const char *folder) {
     return exists;
 }
 
+static bool names_part(const char *name) {
+    unsigned long long number;
+    int length = 0;
+    const bool is_log = sscanf(name, "changes-%llu.log%n", &number, &length) == 1 && length;
+    if (!is_log && (sscanf(name, "segment-%llu.cog%n", &number, &length) != 1 || length == 0))
+        return false;
+    return name[length] == 0;
+}
+
+bool manifest_is_missing(const char *folder) {
+    if (manifest_exists(folder))
+        return false;
+    DIR *files = opendir(folder);
+    bool has_parts = false;
+    for (const struct dirent *file; files && !has_parts && (file = readdir(files));)
+        has_parts = names_part(file->d_name);
+    if (files)
+        closedir(files);
+    return has_parts;
+}
+
+static cog_status refuse_absent(const char *folder, cog_error *error) {
+    return manifest_is_missing(folder)
+               ? error_set(error, COG_ERR_FORMAT,
+                           "%s: its manifest is missing, after an interrupted build or an "
+                           "incomplete copy; copy the folder again, or build the index again",
+                           folder)
+               : error_set(error, COG_ERR_INPUT,
+                           "%s: holds no index; make one with cognate index build", folder);
+}
+
 cog_status manifest_read(const char *folder, struct manifest *manifest, cog_error *error) {
     struct container container = {0};
     char *path = folder_path(folder, "manifest");
     if (!path)
         return error_memory(error, strlen(folder), "a path");
     bool absent = access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
-    cog_status status =
-        absent ? error_set(error, COG_ERR_INPUT,
-                           "%s: holds no index; make one with cognate index build", folder)
-               : container_open(path, CONTAINER_MANIFEST, &container, error);
+    cog_status status = absent ? refuse_absent(folder, error)
+                               : container_open(path, CONTAINER_MANIFEST, &container, error);
     if (status == COG_OK) /* small, and everything depends on it */
         status = container_verify(&container, error);
     THEN(status, settings_read(&container, &manifest->settings, error));

@@ -29,6 +29,8 @@ char *manifest_segment_path(const char *folder, uint64_t number);
 
 /* Whether the folder holds a manifest. */
 bool manifest_exists(const char *folder);
+/* Whether the folder holds segments or a log but no manifest. */
+bool manifest_is_missing(const char *folder);
 /* Fills a zeroed manifest. */
 cog_status manifest_read(const char *folder, struct manifest *manifest, cog_error *error);
 /* Creates the folder if it is missing, and replaces the manifest atomically. */

@@ -224,19 +224,24 @@ static cog_status read_entries(const struct container *container, struct bytes_v
     for (uint32_t i = 0; i < count; i++) {
         struct setting entry;
         if (bytes.size < 4 || !parse_entry(bytes, &at, &entry))
-            return error_set_at(error, COG_ERR_FORMAT, i, "%s: entry %u of the settings is damaged",
-                                container->path, i);
+            return error_set_at(
+                error, COG_ERR_FORMAT, i,
+                "%s: entry %u of the settings is damaged; make or copy the file again",
+                container->path, i);
         bool rising = settings->count == 0 || !entry.key ||
                       strcmp(settings->entries[settings->count - 1].key, entry.key) < 0;
         cog_status status = put(settings, entry, error);
         if (status == COG_OK && !rising)
-            status = error_set_at(error, COG_ERR_FORMAT, i, "%s: the settings are not in order",
+            status = error_set_at(error, COG_ERR_FORMAT, i,
+                                  "%s: the settings are not in order; make or copy the file again",
                                   container->path);
         if (status != COG_OK)
             return status;
     }
     if (at != bytes.size)
-        return error_set(error, COG_ERR_FORMAT, "%s: bytes behind the settings", container->path);
+        return error_set(error, COG_ERR_FORMAT,
+                         "%s: bytes behind the settings; make or copy the file again",
+                         container->path);
     return COG_OK;
 }
 

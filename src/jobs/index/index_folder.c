@@ -441,7 +441,7 @@ cog_status index_follow_merge(cog_index *index, cog_error *error) {
 }
 
 bool cog_index_exists(const char *folder) {
-    return manifest_exists(folder);
+    return manifest_exists(folder) || manifest_is_missing(folder);
 }
 
 cog_status cog_index_open(const char *folder, cog_index **result, cog_error *error) {

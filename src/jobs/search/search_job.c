@@ -56,8 +56,7 @@ static double bytes_of_hits(const cog_search_options *options, double queries) {
 
 /* ---- Searching ------------------------------------------------------------------------------- */
 
-/* Reports the statistics that documents and queries were weighed with. */
-static void report_statistics(const cog_index *index, cog_report *report) {
+void search_report_statistics(const cog_index *index, cog_report *report) {
     cog_index_info info;
     cog_index_describe(index, &info);
     if (!info.documents)
@@ -74,7 +73,9 @@ static cog_status answer(struct search_task *task, cog_hits *hits, cog_error *er
     report_stage(task->report, "searching", clock_seconds_since(start));
     TRY(search_task_measure(task, error));
     search_task_report(task);
-    report_statistics(task->index, task->report);
+    report_number(task->report, "queries", (double)task->queries);
+    report_number(task->report, "matches", (double)task->hits.offsets[task->queries]);
+    search_report_statistics(task->index, task->report);
     hits->index = task->index;
     hits->lists = task->hits;
     hits->estimates = task->estimates;

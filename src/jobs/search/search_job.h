@@ -17,3 +17,8 @@ cog_status searcher_find_bag(cog_searcher *searcher, const struct bag_view *bag,
 /* Projects texts of another language, like cog_searcher_project; borrowed. */
 cog_status searcher_project(cog_searcher *searcher, const struct foreign_documents *foreign,
                             cog_error *error);
+/* Reports how the searchers answered texts: the method, the work of all queries, and the recall. */
+cog_status searchers_report(cog_searcher *const *searchers, size_t count, cog_report *report,
+                            cog_error *error);
+/* Reports the statistics that documents and queries were weighed with. */
+void search_report_statistics(const cog_index *index, cog_report *report);

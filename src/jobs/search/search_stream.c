@@ -183,6 +183,7 @@ cog_status cog_index_answer(const cog_index *index, cog_documents *queries,
                              &stream.ingest, error));
     THEN(status, ingest_run(stream.ingest, &stream, answer_batch, write_batch, error));
     THEN(status, output_commit(stream.output, error));
+    THEN(status, searchers_report(stream.searchers, stream.workers, report, error));
     report_number(report, "queries", (double)stream.queries);
     report_number(report, "matches", (double)stream.matches);
     free_stream(&stream);

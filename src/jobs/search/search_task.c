@@ -527,6 +527,4 @@ void search_task_report(const struct search_task *task) {
         report_number(task->report, "sure_queries", (double)task->sure);
     report_text(task->report, "method", method->name);
     report_number(task->report, "comparisons", (double)task->compared);
-    report_number(task->report, "queries", (double)task->queries);
-    report_number(task->report, "matches", (double)task->hits.offsets[task->queries]);
 }

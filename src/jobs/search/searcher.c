@@ -23,6 +23,11 @@ struct question {
     size_t segments;  /* with scratch memory */
 };
 
+/* What the queries took so far. */
+struct effort_spent {
+    uint64_t queries, exact, compared, candidates, sure;
+};
+
 struct cog_searcher {
     const cog_index *index;
     cog_search_options options;
@@ -50,6 +55,7 @@ struct cog_searcher {
     uint8_t *signature; /* including padding */
     float *margins;
     cog_hits hits;
+    struct effort_spent spent; /* without those of sets, which set_search counts */
 };
 
 /* ---- Questions ------------------------------------------------------------------------------- */
@@ -110,6 +116,11 @@ static cog_status answer(cog_searcher *searcher, struct question *question, cons
     searcher->hits.estimates = task->estimates;
     searcher->hits.has_distances = task->has_distances;
     task->hits = (struct hit_lists){0};
+    searcher->spent.queries++;
+    searcher->spent.exact += task->is_exact;
+    searcher->spent.compared += task->compared;
+    searcher->spent.candidates += task->candidates;
+    searcher->spent.sure += task->sure;
     *hits = &searcher->hits;
     return COG_OK;
 }
@@ -234,6 +245,46 @@ cog_status cog_searcher_find_signature(cog_searcher *searcher, const uint8_t *si
     TRY(query_parts_given(&searcher->of_signatures.task.parts, &query,
                           margins ? searcher->margins : NULL, error));
     return answer(searcher, &searcher->of_signatures, hits, error);
+}
+
+/* ---- Reporting ------------------------------------------------------------------------------- */
+
+static void report_sets(cog_searcher *const *searchers, size_t count, cog_report *report) {
+    uint64_t compared = 0, postings = 0;
+    for (size_t i = 0; i < count; i++) {
+        compared += searchers[i]->set_search.compared;
+        postings += searchers[i]->set_search.postings;
+    }
+    set_search_report(compared, postings, report);
+}
+
+cog_status searchers_report(cog_searcher *const *searchers, size_t count, cog_report *report,
+                            cog_error *error) {
+    const struct search_task *last = NULL;
+    struct effort_spent spent = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct effort_spent *own = &searchers[i]->spent;
+        if (own->queries)
+            last = &searchers[i]->of_texts.task;
+        spent.queries += own->queries;
+        spent.exact += own->exact;
+        spent.compared += own->compared;
+        spent.candidates += own->candidates;
+        spent.sure += own->sure;
+    }
+    if (count && index_is_of_sets(searchers[0]->index))
+        report_sets(searchers, count, report);
+    if (!last)
+        return COG_OK;
+    struct search_task all = *last; /* borrows */
+    all.report = report;
+    all.is_exact = spent.exact == spent.queries;
+    all.compared = spent.compared;
+    all.candidates = spent.candidates;
+    all.sure = spent.sure;
+    search_task_report(&all);
+    search_report_statistics(all.index, report);
+    return search_task_measure(&all, error);
 }
 
 /* ---- Making ---------------------------------------------------------------------------------- */

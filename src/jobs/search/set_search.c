@@ -371,6 +371,13 @@ static cog_status ask(void *context, unsigned worker, size_t begin, size_t end, 
     return COG_OK;
 }
 
+void set_search_report(uint64_t compared, uint64_t postings, cog_report *report) {
+    report_exact(report);
+    report_text(report, "method", "exact");
+    report_number(report, "comparisons", (double)postings);
+    report_number(report, "candidates", (double)compared);
+}
+
 static void report_search(const struct asking *asking, unsigned threads,
                           const struct hit_lists *lists, cog_report *report) {
     uint64_t compared = 0, postings = 0;
@@ -378,10 +385,7 @@ static void report_search(const struct asking *asking, unsigned threads,
         compared += asking->searches[i].compared;
         postings += asking->searches[i].postings;
     }
-    report_exact(report);
-    report_text(report, "method", "exact");
-    report_number(report, "comparisons", (double)postings);
-    report_number(report, "candidates", (double)compared);
+    set_search_report(compared, postings, report);
     report_number(report, "queries", (double)lists->queries);
     report_number(report, "matches", (double)lists->offsets[lists->queries]);
 }

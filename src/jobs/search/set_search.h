@@ -52,6 +52,8 @@ cog_status set_search_earliest(struct set_search *search, const cog_index *index
                                const struct set_measure *measure, const struct document_set *query,
                                struct set_twin *twin, cog_error *error);
 void set_search_free(struct set_search *search);
+/* Reports an exact answer and its work: compared documents and postings read. */
+void set_search_report(uint64_t compared, uint64_t postings, cog_report *report);
 
 /* Searches for all rows of a corpus, with a report. `lists` is overwritten. */
 cog_status set_search_corpus(const cog_index *index, const cog_search_options *options,

@@ -23,6 +23,13 @@ for name in manifest segment-00000000.cog; do
         echo "$name, $damage: exit $?"
     done
 done
+# The parts of an index without its manifest are not read as documents; the folder can be built again.
+rm -rf D && cp -r I D && rm D/manifest
+for command in "search D d.jsonl" "index add D d.jsonl" "index info D" "dedup d.jsonl --against D -o kept"; do
+    "$COGNATE" $command 2>&1
+    echo "exit $?"
+done
+"$COGNATE" index build D d.jsonl --quiet && "$COGNATE" index check D
 crashed=0
 for place in $(seq 0.01 0.04 0.99); do
     rm -rf D && cp -r I D && flip D/segment-00000000.cog $place

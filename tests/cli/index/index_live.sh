@@ -58,6 +58,13 @@ for query in open("late.jsonl").readlines() + ['{"id": "none", "text": "zzz"}\n'
 program.stdin.close()
 print("exit", program.wait())
 PYTHON
+# The report of a stream has the work of all queries, by several threads as by one.
+for threads in 1 3; do
+    "$COGNATE" search F - --threads $threads --quiet --stats stats.json -o stream <all.jsonl
+    grep -E '"(method|comparisons|recall|queries|statistics_documents)"' stats.json
+done
+"$COGNATE" search F - --measure-recall <all.jsonl 2>&1
+"$COGNATE" search F - --margins m.npy <all.jsonl 2>&1
 printf 'what comes late\nzzz\n' | "$COGNATE" search I - --lines -k 1 --quiet
 for threads in 1 3; do "$COGNATE" search F - --threads $threads --quiet <all.jsonl >stream.$threads; done
 cmp stream.1 stream.3 && "$COGNATE" search F all.jsonl --quiet | cmp - stream.1 && echo "as a stream: the same answers"

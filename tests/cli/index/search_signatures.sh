@@ -33,3 +33,9 @@ echo "exit $?"
 head -c 500 s.npy >cut.npy
 "$COGNATE" search s.npy cut.npy --quiet 2>&1
 echo "exit $?"
+# Margins that are given to the build and to the search decide which lists are read, and the recall is known.
+python3 "$here/../make_documents.py" 1000 3 60 >more.jsonl
+"$COGNATE" sign more.jsonl --bits 256 -o more.npy --margins more_m.npy --quiet
+"$COGNATE" index build M more.npy --method slices --margins more_m.npy --quiet
+"$COGNATE" search M more.npy --method slices --margins more_m.npy --recall 0.8 --stats - --quiet -o out.tsv | grep -cE '"(recall_at_build|method)": ("slices"|0\.[89])'
+"$COGNATE" index build N more.jsonl --method slices --margins more_m.npy 2>&1

@@ -29,6 +29,7 @@ try link stray.jsonl --from d.jsonl --to d.jsonl --lexicon de-en.lex
 try index build J d.jsonl --method flat --slice-bits 12
 try index build J d.jsonl --radius 3
 try index build J d.jsonl --margins m.npy
+try index build J d.jsonl --method flat --margins m.npy
 # The memory of a job is announced if it matters.
 "$COGNATE" pairs d.jsonl 2>&1 >/dev/null | grep -c needs
 "$COGNATE" pairs d.jsonl --memory 100M 2>&1 >/dev/null | grep needs
