@@ -375,6 +375,60 @@ COG_API cog_status cog_link_decide(const cog_link_neighbours *from, const cog_li
                                    struct ArrowArrayStream *stream, cog_report *report,
                                    cog_error *error);
 
+/* ---- Sentence pairs of links ----------------------------------------------------------------- */
+
+/* cog_links_sentences in steps. The sentences of all linked documents of a side are a collection of
+ * its own: split them, make their vectors by cog_link_terms_read, cog_link_projector_create,
+ * cog_link_lengths and cog_link_vectors, align the documents of each link, and write the pairs in
+ * the order of the links, of those with the same hash the first. */
+
+/* Splits the documents of a side into sentences, in order. Columns row (int64: the position of the
+ * document in the input), text (string), joined (int32: 1 if no white space separates the sentence
+ * from the one before it). */
+COG_API cog_status cog_sentences_split(cog_documents *documents, const cog_lexicon *lexicon,
+                                       int side, const cog_run_options *run,
+                                       struct ArrowArrayStream *stream, cog_error *error);
+
+/* The sentences of some documents of a side, document by document: document i has the sentences
+ * offsets[i] to offsets[i + 1] - 1, and sentence s the bytes text_offsets[s] to text_offsets[s + 1]
+ * - 1. Zero-initialise. Borrowed. */
+typedef struct cog_sentence_rows {
+    cog_number_rows vectors; /* of the sentences */
+    size_t documents;
+    const int64_t *offsets;
+    const char *text;
+    const int64_t *text_offsets;
+    const uint8_t *joined; /* by sentence */
+    uint64_t reserved[2];
+} cog_sentence_rows;
+/* Aligns document a[i] of the first side with document b[i] of the second. Columns link (int64: i),
+ * from, to (string: the texts), similarity, score (double), hash (int64), sorted by link and then
+ * by the place of the sentences in the first document. *compared: the number of cosines that were
+ * computed; may be NULL. */
+COG_API cog_status cog_sentences_align(const cog_sentence_rows *from, const cog_sentence_rows *to,
+                                       const int64_t *a, const int64_t *b, size_t count,
+                                       const cog_sentence_options *options,
+                                       struct ArrowArrayStream *stream, uint64_t *compared,
+                                       cog_error *error);
+
+/* Writes sentence pairs as cog_links_sentences does; a pair whose texts were written before is
+ * skipped. The file appears when it is complete. */
+typedef struct cog_sentence_writer cog_sentence_writer;
+typedef struct cog_sentence_item {
+    const char *from, *to, *from_id, *to_id;
+    size_t from_size, to_size, from_id_size, to_id_size;
+    double similarity, score;
+} cog_sentence_item;
+COG_API cog_status cog_sentence_writer_open(const cog_lexicon *lexicon, cog_sentence_format format,
+                                            const char *path, cog_sentence_writer **writer,
+                                            cog_error *error);
+COG_API cog_status cog_sentence_writer_add(cog_sentence_writer *writer,
+                                           const cog_sentence_item *item, cog_error *error);
+/* Completes the file. */
+COG_API cog_status cog_sentence_writer_finish(cog_sentence_writer *writer, cog_error *error);
+/* Without cog_sentence_writer_finish the file is left as it was. */
+COG_API void cog_sentence_writer_free(cog_sentence_writer *writer);
+
 /* ---- Clusters of given pairs ----------------------------------------------------------------- */
 
 /* Makes clusters of rows 0 to rows - 1 from the pairs at or above the threshold, in any order, as

@@ -4,22 +4,24 @@ Side 0 has the documents of the lexicon's source language, side 1 those of its t
 the documents (`terms`), which merge to the facts about a side (`Side`); a `Projector` made from both sides; the lengths
 of all rows, whose mean the vectors need; vectors; the nearest rows of the other side, block by block (`nearest`), or by
 the method window: signatures of vectors (`sign`), a radius, pairs within it (`batch.permute`, `batch.band_pairs`) and
-their `cosines`; the decision (`decide`). The results are those of `cognate.link`, bit for bit.
+their `cosines`; the decision (`decide`). Then, if wanted, the `sentences` of linked documents, which become vectors by
+the same steps, and their alignment (`align`). The results are those of `cognate.link`, bit for bit.
 """
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from . import _cognate
-from ._inputs import Array, Documents, ReadOptions, open_documents, report_of, split
+from ._inputs import Array, Documents, Path, ReadOptions, open_documents, report_of, split
 from ._lexicon import Lexicon
 from ._table import Table
 from .batch import Statistics
 
-__all__ = ["Languages", "Lists", "Neighbours", "Plan", "Projector", "Side", "Terms", "cosines", "decide", "mean_length",
-           "nearest", "plan", "radius", "radius_rows", "sign", "terms"]
+__all__ = ["Languages", "Lists", "Neighbours", "Plan", "Projector", "SentenceWriter", "Sentences", "Side", "Terms", "align",
+           "cosines", "decide", "mean_length", "nearest", "plan", "radius", "radius_rows", "sentences", "sign", "terms"]
 
 #: Rows as lists of numbers: offsets, one more than there are rows, and the items of all rows, int64.
 Lists = tuple[Array, Array]
@@ -150,6 +152,56 @@ def decide(source: Neighbours, target: Neighbours, *, beyond: float = 0, threads
                                             zip(side, (np.float64, np.int64, np.int64, np.float64), strict=True))]
     table, text = _cognate.link_decide(*arrays, beyond, options, {"threads": threads})
     return Table(table, text, [])
+
+
+# ---- Sentence pairs of links -----------------------------------------------------------------------------------------
+
+def sentences(documents: Documents, lexicon: Lexicon, side: int, **options: Unpack[ReadOptions]) -> Table:
+    """The sentences of the documents of a side: row (of the document), text, joined (1: no white space before it)."""
+    read, _, run = split(options)
+    table, text = _cognate.sentences_split(open_documents(documents, read), lexicon._handle, side, run)
+    return Table(table, text, [])
+
+
+class Sentences(NamedTuple):
+    """The sentences of some documents of a side, document by document."""
+    offsets: Array  #: of documents: the sentences before each of them, and their number
+    vectors: Lists  #: of sentences
+    texts: tuple[Array, Array]  #: offsets and bytes
+    joined: Array  #: uint8
+
+
+def align(source: Sentences, target: Sentences, a: Array, b: Array, *, threshold: float = 0.5) -> tuple[Table, int]:
+    """Sentence pairs of the documents a[i] and b[i]: link (i), from, to (texts), similarity, score, hash (equal for
+    pairs of the same texts); and the number of cosines that were computed."""
+    sides = []
+    for side in (source, target):
+        documents, joined = np.ascontiguousarray(side.offsets, np.int64), np.ascontiguousarray(side.joined, np.uint8)
+        offsets, text = np.ascontiguousarray(side.texts[0], np.int64), np.ascontiguousarray(side.texts[1], np.uint8)
+        sides.append((*_lists(side.vectors), documents, len(documents) - 1, text, offsets, joined))
+    found, compared = _cognate.sentences_align(*sides, np.ascontiguousarray(a, np.int64),
+                                               np.ascontiguousarray(b, np.int64), len(a), threshold)
+    return Table(found, {}, []), compared
+
+
+class SentenceWriter:
+    """Writes sentence pairs as `cognate link --sentences` does: tsv, jsonl or tmx (auto: by the name). The file appears
+    when it is complete, at the end of a `with` block without an exception."""
+
+    def __init__(self, lexicon: Lexicon, path: Path, format: str = "auto"):
+        self._handle: object = _cognate.sentence_writer(lexicon._handle, format, os.fsencode(path))
+
+    def add(self, source: str, target: str, similarity: float, source_id: str, target_id: str, score: float) -> None:
+        """Writes a pair, unless one with these texts was written before."""
+        _cognate.sentence_add(self._handle, source, target, similarity, source_id, target_id, score)
+
+    def __enter__(self) -> SentenceWriter:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            _cognate.sentence_finish(self._handle)
+        self._handle = None
 
 
 def _lists(rows: Lists) -> tuple[Array, Array, int]:

@@ -129,18 +129,6 @@ static PyObject *link_projector(PyObject *self, PyObject *arguments) {
     return result;
 }
 
-/* Offsets and items of rows, as two buffers of int64. */
-static bool take_rows(PyObject *offsets, PyObject *items, Py_ssize_t count, Py_buffer views[2],
-                      cog_number_rows *rows) {
-    if (!buffer_of(offsets, (count + 1) * 8, false, "offsets of rows", &views[0]))
-        return false;
-    const int64_t *at = views[0].buf;
-    if (!buffer_of(items, (Py_ssize_t)at[count] * 8, false, "items of rows", &views[1]))
-        return false;
-    *rows = (cog_number_rows){at, views[1].buf, (size_t)count};
-    return true;
-}
-
 /* link_lengths(projector, side, offsets, terms, rows, lengths) */
 static PyObject *link_lengths(PyObject *self, PyObject *arguments) {
     PyObject *capsule, *offsets, *items, *lengths;
@@ -154,7 +142,7 @@ static PyObject *link_lengths(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OiOOnO", &capsule, &side, &offsets, &items, &count, &lengths))
         return NULL;
     cog_link_projector *projector = projector_of(capsule);
-    bool good = projector && take_rows(offsets, items, count, views, &rows) &&
+    bool good = projector && number_rows_of(offsets, items, count, views, &rows) &&
                 buffer_of(lengths, count * 8, true, "lengths", &views[2]);
     if (good) {
         Py_BEGIN_ALLOW_THREADS status =
@@ -183,7 +171,7 @@ static PyObject *link_vectors(PyObject *self, PyObject *arguments) {
                           &mean_length))
         return NULL;
     cog_link_projector *projector = projector_of(capsule);
-    bool good = projector && take_rows(offsets, items, count, views, &rows);
+    bool good = projector && number_rows_of(offsets, items, count, views, &rows);
     if (good) {
         Py_BEGIN_ALLOW_THREADS status =
             cog_link_vectors(projector, side, &rows, mean_length, &stream, &error);
@@ -246,8 +234,8 @@ static PyObject *link_nearest(PyObject *self, PyObject *arguments) {
                           &run))
         return NULL;
     if (take_options(dictionary, &job.options) &&
-        take_rows(offsets[0], items[0], counts[0], views, &job.queries) &&
-        take_rows(offsets[1], items[1], counts[1], views + 2, &job.rows))
+        number_rows_of(offsets[0], items[0], counts[0], views, &job.queries) &&
+        number_rows_of(offsets[1], items[1], counts[1], views + 2, &job.rows))
         result = job_table(&job.job, job_run(&job.job, run, false), &job.stream);
     buffers_release(views, 4);
     return result;
@@ -268,7 +256,7 @@ static PyObject *link_sign(PyObject *self, PyObject *arguments) {
                           &dictionary))
         return NULL;
     bool good = take_options(dictionary, &options) &&
-                take_rows(offsets, items, count, views, &rows) &&
+                number_rows_of(offsets, items, count, views, &rows) &&
                 buffer_of(signatures, count * (Py_ssize_t)(options.bits / 8), true, "signatures",
                           &views[2]);
     if (good) {
@@ -330,8 +318,8 @@ static PyObject *link_cosines(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OOnOOnOOnO", &offsets[0], &items[0], &counts[0], &offsets[1],
                           &items[1], &counts[1], &numbers[0], &numbers[1], &pairs, &numbers[2]))
         return NULL;
-    bool good = take_rows(offsets[0], items[0], counts[0], views, &rows[0]) &&
-                take_rows(offsets[1], items[1], counts[1], views + 2, &rows[1]);
+    bool good = number_rows_of(offsets[0], items[0], counts[0], views, &rows[0]) &&
+                number_rows_of(offsets[1], items[1], counts[1], views + 2, &rows[1]);
     for (int i = 0; i < 3; i++)
         good = good && buffer_of(numbers[i], pairs * 8, i == 2, "pairs", &views[4 + i]);
     if (good) {

@@ -1,5 +1,7 @@
 """The steps of link one by one: the links of one call, bit for bit, for any parts."""
+import json
 import random
+import subprocess
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +10,8 @@ import pytest
 import cognate
 from cognate import batch, link_batch
 from conftest import NOUNS
+
+PROGRAM = cognate.__path__[0] + "/cognate-program"
 
 
 @pytest.fixture(scope="module", name="sides")
@@ -126,6 +130,67 @@ def test_terms_of_parts_are_those_of_the_whole(lexicon, sides):
     assert bytes(whole.words[1]) == bytes(parts.words[1]) and len(whole.words[0]) > 100
     with pytest.raises(ValueError, match="do not merge: side"):
         whole.statistics.merge(link_batch.terms(sides[1], lexicon, 1).statistics)
+
+
+def sentence_vectors(lexicon, tables):
+    """The vectors of the sentences of both sides."""
+    known = [link_batch.terms(table["text"].to_pylist(), lexicon, side) for side, table in enumerate(tables)]
+    words = known[0].words["word"].tolist()
+    offsets, data = np.cumsum([0, *(len(word.encode()) for word in words)]), "".join(words).encode()
+    sides = [link_batch.Side(part.statistics, part.languages) for part in known]
+    projector = link_batch.Projector(lexicon, sides[0]._replace(words=(offsets, np.frombuffer(data, np.uint8))), sides[1])
+    rows = [packed(part.rows["terms"]) for part in known]
+    means = [link_batch.mean_length(sum(projector.lengths(side, rows[side]).tolist()), len(part.rows))
+             for side, part in enumerate(known)]
+    return [packed(projector.vectors(side, rows[side], means[side])["entries"]) for side in (0, 1)]
+
+
+@pytest.mark.parametrize("threshold, path", [(0.5, "pairs.tsv"), (0.3, "pairs.tmx"), (0.9, "pairs.jsonl.gz")])
+def test_sentences_of_links_are_those_of_the_program(lexicon, sides, tmp_path, threshold, path):
+    documents = [[". ".join(texts[at:at + count]) + ".\nEnde. Ende." for at, count in
+                  zip(range(0, 280, 5), [5, 40, 3, 5, 1, 5, 4] * 8, strict=True)] for texts in sides]
+    for side, texts in enumerate(documents):
+        (tmp_path / f"{side}.jsonl").write_text(
+            "".join(json.dumps({"id": f"d {side} {number}", "text": text}) + "\n" for number, text in enumerate(texts)))
+    lexicon.save(tmp_path / "lexicon")
+    arguments = ["link", "--from", "0.jsonl", "--to", "1.jsonl", "--lexicon", "lexicon", "-k", "2", "--quiet"]
+    aligned = ["--sentences", "--sentence-threshold", str(threshold), "--stats", "stats", "-o", path]
+    for more in (aligned + (["--format", "jsonl"] if ".jsonl" in path else []), ["-o", "links"]):
+        subprocess.run([PROGRAM, *arguments, *more], cwd=tmp_path, check=True)
+    rows = [line.split("\t")[:2] for line in (tmp_path / "links").read_text().splitlines()[1:]]
+    links = np.array([[int(id.split()[2]) for id in row] for row in rows])
+    tables = [pa.table(link_batch.sentences(texts, lexicon, side)) for side, texts in enumerate(documents)]
+    own = []
+    for side, vectors in enumerate(sentence_vectors(lexicon, tables)):
+        texts = [text.encode() for text in tables[side]["text"].to_pylist()]
+        ends = np.searchsorted(tables[side]["row"].to_numpy(), np.arange(len(documents[side]) + 1))
+        own.append(link_batch.Sentences(ends, vectors, (np.cumsum([0, *map(len, texts)]),
+                                                        np.frombuffer(b"".join(texts), np.uint8)), tables[side]["joined"]))
+    found, compared = link_batch.align(*own, *links.T, threshold=threshold)
+    (tmp_path / "own").mkdir()
+    with link_batch.SentenceWriter(lexicon, tmp_path / "own" / path, "jsonl" if ".jsonl" in path else "auto") as writer:
+        for row in pa.table(found).to_pylist():
+            ids = [f"d {side} {links[row['link'], side]}" for side in (0, 1)]
+            writer.add(row["from"], row["to"], row["similarity"], *ids, row["score"])
+    stats = json.loads((tmp_path / "stats").read_text())
+    assert (tmp_path / "own" / path).read_bytes() == (tmp_path / path).read_bytes()
+    assert len(found) > 200 and compared == stats["compared_sentences"]
+    assert len(set(found["hash"].tolist())) == stats["sentence_pairs"] < len(found)
+
+
+def test_sentences_that_do_not_fit_are_refused(lexicon, tmp_path):
+    one = link_batch.Sentences([0, 1], packed([np.array([5 << 32])]), ([0, 2], np.zeros(2, np.uint8)), [0])
+    assert len(link_batch.align(one, one, [0], [0])[0]) == 0
+    with pytest.raises(ValueError, match="link 1 has a document that is not there"):
+        link_batch.align(one, one, [0, 1], [0, 0])
+    with pytest.raises(ValueError, match="to: 2 sentences and 1 vectors"):
+        link_batch.align(one, one._replace(offsets=[0, 2]), [0], [0])
+    with pytest.raises(ValueError, match="format 'npy': tsv, jsonl or tmx"):
+        link_batch.SentenceWriter(lexicon, tmp_path / "pairs", "npy")
+    with pytest.raises(KeyError), link_batch.SentenceWriter(lexicon, tmp_path / "pairs") as writer:
+        writer.add("a", "b", 1, "x", "y", 1)
+        raise KeyError
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_does_not_fit_is_refused(lexicon, sides):

@@ -41,34 +41,6 @@ cog_status cog_link_plan_of(const cog_link_options *options, cog_link_plan *plan
     return COG_OK;
 }
 
-/* Entries as a matrix. */
-static cog_status take_vectors(const cog_number_rows *rows, const char *name,
-                               struct sparse_matrix *matrix, cog_error *error) {
-    const int64_t first = rows->count ? rows->offsets[0] : 0;
-    const size_t total = rows->count ? (size_t)(rows->offsets[rows->count] - first) : 0;
-    matrix->rows = rows->count;
-    TAKE_ZEROED(matrix->offsets, rows->count + 1, "vectors", error);
-    TAKE(matrix->columns, total, "vectors", error);
-    TAKE(matrix->values, total, "vectors", error);
-    for (size_t row = 0; row < rows->count; row++)
-        matrix->offsets[row + 1] = (uint64_t)(rows->offsets[row + 1] - first);
-    for (size_t row = 0; row < rows->count; row++)
-        for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++) {
-            const uint64_t entry = (uint64_t)rows->items[(size_t)first + i];
-            const uint32_t bits = (uint32_t)entry;
-            matrix->columns[i] = (uint32_t)(entry >> 32);
-            memcpy(&matrix->values[i], &bits, sizeof bits);
-            if (matrix->columns[i] == UINT32_MAX || !isfinite(matrix->values[i]) ||
-                (i > matrix->offsets[row] && matrix->columns[i] <= matrix->columns[i - 1]))
-                return error_set(error, COG_ERR_USAGE,
-                                 "%s: row %zu is no vector: give the entries as they were made",
-                                 name, row);
-            if (matrix->columns[i] >= matrix->column_count)
-                matrix->column_count = matrix->columns[i] + 1;
-        }
-    return COG_OK;
-}
-
 /* With the cosine in full: two rows whose cosines are one float have an order. The cosines of the
  * method flat are floats on one machine, too. */
 static cog_status export_hits(const struct match_list *hits, const struct sparse_matrix blocks[2],
@@ -103,8 +75,8 @@ cog_status cog_link_nearest(const cog_number_rows *queries, const cog_number_row
     if (!link_block_has_method(options->method))
         return error_about(error, COG_ERR_USAGE, "method",
                            "blocks are compared by the methods exact and flat");
-    cog_status status = take_vectors(queries, "queries", &blocks[0], error);
-    THEN(status, take_vectors(rows, "rows", &blocks[1], error));
+    cog_status status = vectors_take(queries, "queries", &blocks[0], error);
+    THEN(status, vectors_take(rows, "rows", &blocks[1], error));
     if (status == COG_OK) {
         const uint32_t columns = blocks[0].column_count > blocks[1].column_count
                                      ? blocks[0].column_count
@@ -134,7 +106,7 @@ cog_status cog_link_sign(const cog_number_rows *vectors, const cog_link_options 
     TRY(check_given(signatures, "signatures", error));
     signature_options_init(&made, SIGNATURE_RP);
     made.bits = options->bits;
-    cog_status status = take_vectors(vectors, "vectors", &matrix, error);
+    cog_status status = vectors_take(vectors, "vectors", &matrix, error);
     THEN(status,
          vector_sign(&(struct signable_rows){.matrix = &matrix, .count = matrix.rows}, &made,
                      threads_resolve(run ? run->threads : 0), &view, NULL, 0, error));
@@ -197,8 +169,8 @@ cog_status cog_link_cosines(const cog_number_rows *first, const cog_number_rows 
     TRY(check_given(a, "a", error));
     TRY(check_given(b, "b", error));
     TRY(check_given(cosines, "cosines", error));
-    cog_status status = take_vectors(first, "first", &matrices[0], error);
-    THEN(status, take_vectors(second, "second", &matrices[1], error));
+    cog_status status = vectors_take(first, "first", &matrices[0], error);
+    THEN(status, vectors_take(second, "second", &matrices[1], error));
     THEN(status, take_pairs(first, second, a, b, count, &pairs, error));
     if (status == COG_OK) {
         const struct pair_check check = {.vectors = {&matrices[0], &matrices[1]},

@@ -1,6 +1,10 @@
 #include "api/number_rows.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "base/arguments.h"
+#include "base/memory.h"
 
 cog_status link_side_check(int side, cog_error *error) {
     return side == 0 || side == 1 ? COG_OK
@@ -27,4 +31,31 @@ cog_status number_rows_check(const cog_number_rows *rows, const char *name, cog_
     TRY(offsets_check(rows->offsets, rows->count, name, error));
     return rows->offsets[rows->count] > rows->offsets[0] ? check_given(rows->items, name, error)
                                                          : COG_OK;
+}
+
+cog_status vectors_take(const cog_number_rows *rows, const char *name, struct sparse_matrix *matrix,
+                        cog_error *error) {
+    const int64_t first = rows->count ? rows->offsets[0] : 0;
+    const size_t total = rows->count ? (size_t)(rows->offsets[rows->count] - first) : 0;
+    matrix->rows = rows->count;
+    TAKE_ZEROED(matrix->offsets, rows->count + 1, "vectors", error);
+    TAKE(matrix->columns, total, "vectors", error);
+    TAKE(matrix->values, total, "vectors", error);
+    for (size_t row = 0; row < rows->count; row++)
+        matrix->offsets[row + 1] = (uint64_t)(rows->offsets[row + 1] - first);
+    for (size_t row = 0; row < rows->count; row++)
+        for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++) {
+            const uint64_t entry = (uint64_t)rows->items[(size_t)first + i];
+            const uint32_t bits = (uint32_t)entry;
+            matrix->columns[i] = (uint32_t)(entry >> 32);
+            memcpy(&matrix->values[i], &bits, sizeof bits);
+            if (matrix->columns[i] == UINT32_MAX || !isfinite(matrix->values[i]) ||
+                (i > matrix->offsets[row] && matrix->columns[i] <= matrix->columns[i - 1]))
+                return error_set(error, COG_ERR_USAGE,
+                                 "%s: row %zu is no vector: give the entries as they were made",
+                                 name, row);
+            if (matrix->columns[i] >= matrix->column_count)
+                matrix->column_count = matrix->columns[i] + 1;
+        }
+    return COG_OK;
 }

@@ -121,21 +121,31 @@ def lists(table: pyarrow.Table | pyarrow.RecordBatch, name: str) -> tuple[Array,
     if isinstance(column, pyarrow.ChunkedArray):
         column = column.combine_chunks()
     if pyarrow.types.is_binary(column.type) or pyarrow.types.is_large_binary(column.type):
-        return _packed_lists(column)
+        return _packed_lists(table, name)
     offsets = column.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
     items: Array = column.values.to_numpy(zero_copy_only=False)
     return offsets, items
 
 
-def _packed_lists(column: Any) -> tuple[Array, Array]:
+def byte_rows(table: pyarrow.Table | pyarrow.RecordBatch, name: str) -> tuple[Array, Array]:
+    """A column of bytes: offsets (int64, one more than rows) and the bytes of all rows."""
+    import pyarrow
+    column = table.column(name)
+    if isinstance(column, pyarrow.ChunkedArray):
+        column = column.combine_chunks()
     if len(column) == 0:
-        return np.zeros(1, np.int64), np.empty(0, np.int64)
+        return np.zeros(1, np.int64), np.empty(0, np.uint8)
     _, ends, data = column.buffers()
     width = np.int64 if "large" in str(column.type) else np.int32
     offsets = np.frombuffer(ends, width)[column.offset:column.offset + len(column) + 1].astype(np.int64)
     items = np.frombuffer(data, np.uint8)[offsets[0]:offsets[-1]] if data is not None else np.empty(0, np.uint8)
+    return offsets - offsets[0], items
+
+
+def _packed_lists(table: pyarrow.Table | pyarrow.RecordBatch, name: str) -> tuple[Array, Array]:
+    offsets, items = byte_rows(table, name)
     items = items.view(np.int64)
-    return (offsets - offsets[0]) // 8, items if items.flags.aligned else items.copy()
+    return offsets // 8, items if items.flags.aligned else items.copy()
 
 
 def packed(column: Any) -> pyarrow.Array:
@@ -145,10 +155,15 @@ def packed(column: Any) -> pyarrow.Array:
         column = column.combine_chunks()
     offsets, items = column.offsets.to_numpy(zero_copy_only=False).astype(np.int64), column.values.to_numpy()
     items = np.ascontiguousarray(items[offsets[0]:offsets[-1]], np.int64)
-    ends = (offsets - offsets[0]) * 8
+    return binary((offsets - offsets[0]) * 8, items)
+
+
+def binary(ends: Array, items: Array) -> pyarrow.Array:
+    """A column of bytes: row i has bytes ends[i] to ends[i + 1] - 1 of the items."""
+    import pyarrow
     kind, width = (pyarrow.binary(), np.int32) if ends[-1] < 1 << 31 else (pyarrow.large_binary(), np.int64)
-    return pyarrow.Array.from_buffers(kind, len(column), [None, pyarrow.py_buffer(ends.astype(width)),
-                                                          pyarrow.py_buffer(items)])
+    return pyarrow.Array.from_buffers(kind, len(ends) - 1, [None, pyarrow.py_buffer(ends.astype(width)),
+                                                            pyarrow.py_buffer(np.ascontiguousarray(items))])
 
 
 def batch_of(**columns: Any) -> pyarrow.RecordBatch:

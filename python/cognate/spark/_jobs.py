@@ -7,7 +7,7 @@ from typing import Any, Literal, Unpack
 from .._index import Index
 from .._inputs import LinkRule, TermOptions, WeightOptions
 from .._lexicon import Lexicon
-from . import _against, _dedup, _link, _one_task, _sets, signatures
+from . import _against, _dedup, _link, _link_sentences, _one_task, _sets, signatures
 from ._frames import Documents, numbered
 from ._stages import Stage, Stages
 
@@ -195,13 +195,21 @@ def pairs(a: Any, against: Any = None, text: str = "text", id: str = "id", *, th
 
 def link(de: Any, en: Any, text: str = "text", id: str = "id", *, lexicon: Lexicon | str, one_to_one: bool = False,
          precision: float | None = None, threshold: float | None = None, k: int | None = None,
-         method: Literal["exact", "flat", "window"] = "exact", **options: Unpack[LinkJobOptions]) -> Any:
+         method: Literal["exact", "flat", "window"] = "exact", sentences: bool = False,
+         sentence_threshold: float | None = None, **options: Unpack[LinkJobOptions]) -> Any:
     """The partner of each document of ``de`` among those of ``en``: from, to (ids), similarity, score, probability.
 
     The links are those of `cognate.link` by the same method. ``de`` is in the source language of the lexicon, which is
     a Lexicon or the path of its file on the driver. Links are kept by the wanted precision (0.98) or, with a threshold,
     by their cosine; k lists the k best of each document, whatever their probability.
+
+    With ``sentences``, the sentence pairs of the linked documents instead, each pair of texts once: from, to (texts),
+    similarity, from_id, to_id, score; ``sentence_threshold`` is the least score (0.5).
     """
+    if sentence_threshold is not None and not sentences:
+        raise ValueError("sentence_threshold belongs to sentences=True")
+    least = _link_sentences.THRESHOLD if sentence_threshold is None else sentence_threshold
+    _link_sentences.check_threshold(least)
     own: dict[str, Any] = {name: value for name, value in options.items() if name in _LINK}
     settings = _link.settings_of(lexicon, one_to_one=one_to_one, precision=precision, threshold=threshold, k=k,
                                  method=method, **own)
@@ -209,7 +217,11 @@ def link(de: Any, en: Any, text: str = "text", id: str = "id", *, lexicon: Lexic
     sides = [Documents(frame, text, id, options.get("order"), options.get("lang", "lang"), None, options.get("data"))
              for frame in (de, en)]
     documents, links = _link.find_links(stages, sides, settings)
-    table = _link.name_links(stages, documents, links)
+    if sentences:
+        pairs = _link_sentences.find_pairs(stages, documents, links, settings, least)
+        table = _link_sentences.name_pairs(stages, documents, pairs)
+    else:
+        table = _link.name_links(stages, documents, links)
     _finish(stages, options)
     return table
 

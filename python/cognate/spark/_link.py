@@ -81,8 +81,8 @@ _TERMS = "side int, row long, terms binary, data binary, languages array<long>, 
 _BAGS = "row is not null"
 
 
-def read_terms(stages: Stages, documents: list[Stage], lexicon: Lexicon) -> Stage:
-    """The terms of both sides."""
+def read_terms(stages: Stages, documents: list[Stage], lexicon: Lexicon, kind: str = "link") -> Stage:
+    """The terms of both sides. ``kind`` begins the names of stages."""
     data = lexicon.to_bytes()
 
     def make() -> Any:
@@ -91,12 +91,12 @@ def read_terms(stages: Stages, documents: list[Stage], lexicon: Lexicon) -> Stag
     measures = {f"language_{side}_{number}": f"sum(if(side = {side}, languages[{number}], 0))"
                 for side in (0, 1) for number in range(3)}
     measures.update({f"documents_{side}": f"count_if(side = {side} and {_BAGS})" for side in (0, 1)})
-    return stages.table("link-terms", make, documents, measures, lexicon=lexicon.checksum)
+    return stages.table(f"{kind}-terms", make, documents, measures, lexicon=lexicon.checksum)
 
 
 def _read(batches: Iterator[pyarrow.RecordBatch], lexicon: bytes, side: int) -> Iterator[pyarrow.Table]:
     import pyarrow
-    opened, statistics, languages, words = _lexicon(lexicon), None, np.zeros(3, np.int64), []
+    opened, statistics, languages, words = lexicon_of(lexicon), None, np.zeros(3, np.int64), []
     for rows in batches:
         with documents_in(rows) as (documents, _):
             own = link_batch.terms(documents, opened, side, threads=1)
@@ -129,7 +129,7 @@ def _terms_table(rows: int, **columns: Any) -> pyarrow.Table:
 _opened: dict[str, tuple[Any, Any]] = {}
 
 
-def _lexicon(data: bytes) -> Lexicon:
+def lexicon_of(data: bytes) -> Lexicon:
     """Opened once in a process."""
     if "lexicon" not in _opened or _opened["lexicon"][0] != data:
         _opened["lexicon"] = (data, Lexicon.from_bytes(data))
@@ -154,7 +154,7 @@ class Knowledge(NamedTuple):
             _opened.pop("projector", None)
             sides = [link_batch.Side(Statistics.from_bytes(self.statistics[side]), self.languages[side],
                                      *([self.words] if side == 0 else [])) for side in (0, 1)]
-            made = link_batch.Projector(_lexicon(self.lexicon), *sides, threads=threads, **self.options)
+            made = link_batch.Projector(lexicon_of(self.lexicon), *sides, threads=threads, **self.options)
             _opened["projector"] = (self.key, made)
         projector: link_batch.Projector = _opened["projector"][1]
         return projector
@@ -196,14 +196,14 @@ def _strings(words: pyarrow.ChunkedArray) -> tuple[Array, Array]:
     return ends - begin, np.frombuffer(data, np.uint8)[begin:end] if end > begin else np.zeros(0, np.uint8)
 
 
-def mean_lengths(stages: Stages, terms: Stage, knowledge: Knowledge) -> dict[int, float]:
+def mean_lengths(stages: Stages, terms: Stage, knowledge: Knowledge, kind: str = "link") -> dict[int, float]:
     """The mean length of the rows of each side: one task adds them in the order of the input."""
     def make() -> Any:
         lengths = map_batches(terms.table.filter(_BAGS).select("side", "row", "terms"), _lengths,
                               "side int, row long, length double", knowledge)
         return map_partitions(lengths.repartition(1).sortWithinPartitions("side", "row"), _sums,
                               "side int, rows long, total double")
-    stage = stages.table("link-lengths", make, [terms], **knowledge.options)
+    stage = stages.table(f"{kind}-lengths", make, [terms], **knowledge.options)
     return {row["side"]: link_batch.mean_length(row["total"], row["rows"]) for row in stage.table.collect()}
 
 
@@ -234,14 +234,15 @@ def _sums(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatc
     yield batch_of(side=np.arange(2, dtype=np.int32), rows=counts, total=totals)
 
 
-def make_vectors(stages: Stages, terms: Stage, knowledge: Knowledge, means: dict[int, float]) -> Stage:
+def make_vectors(stages: Stages, terms: Stage, knowledge: Knowledge, means: dict[int, float],
+                 kind: str = "link") -> Stage:
     """The vectors of both sides: side, row, length, vector (int64 entries as bytes)."""
     def make() -> Any:
         return map_batches(terms.table.filter(_BAGS).select("side", "row", "terms"), _vectors,
                            "side int, row long, length double, vector binary", knowledge, means)
     measures = {"short": f"count_if(octet_length(vector) < {8 * _SHORT_TERMS})",
                 **{f"bytes_{side}": f"coalesce(sum(if(side = {side}, octet_length(vector), 0)), 0)" for side in (0, 1)}}
-    return stages.table("link-vectors", make, [terms], measures, **knowledge.options)
+    return stages.table(f"{kind}-vectors", make, [terms], measures, **knowledge.options)
 
 
 def _vectors(rows: pyarrow.RecordBatch, knowledge: Knowledge, means: dict[int, float]) -> Any:

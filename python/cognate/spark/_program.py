@@ -14,11 +14,11 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .. import _cognate
+from .. import _cognate, link_batch
 from .._index import Index
-from . import _against, _archive, _dedup, _jobs, _link, _log
+from . import _against, _archive, _dedup, _jobs, _link, _link_sentences, _log
 from ._files import Files
-from ._stages import Stages, hash_of
+from ._stages import Stage, Stages, hash_of
 from .related import find_related, grouped
 
 
@@ -177,6 +177,11 @@ def _link_options(parser: argparse.ArgumentParser) -> None:
                         help="translations of words, made by cognate lexicon; on this machine")
     format_options(parser)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="on this machine (default: standard output)")
+    parser.add_argument("--sentences", action="store_true", help="write sentence pairs instead of links")
+    parser.add_argument("--sentence-threshold", type=float, metavar="S",
+                        help="least score of a sentence pair (default: 0.5)")
+    parser.add_argument("--format", choices=["tsv", "jsonl", "tmx"],
+                        help="of sentence pairs (default: tmx if the name of the output ends in .tmx, otherwise tsv)")
     parser.add_argument("--one-to-one", action="store_true", help="link each document at most once")
     parser.add_argument("--precision", type=float, metavar="P", help="wanted share of right links (default: 0.98)")
     parser.add_argument("-t", "--threshold", type=float, metavar="S",
@@ -399,6 +404,7 @@ _PAIR_COLUMNS = ["a", "b", "similarity", "distance"]
 def _run_link(arguments: argparse.Namespace) -> int:
     if arguments.method == "exact" and arguments.bits is not None:
         raise ValueError("method exact has no --bits: leave it out")
+    _check_result(arguments)
     own = {name: value for name in ("precision", "threshold", "bits", "candidates", "hub_neighbours", "linkers")
            if (value := getattr(arguments, name)) is not None}
     knobs = {name: int(value) for name in _KNOBS["window"] if (value := getattr(arguments, name)) is not None}
@@ -407,15 +413,39 @@ def _run_link(arguments: argparse.Namespace) -> int:
                                  source_given_target=arguments.probability == "from-given-to", **own)
     job = _Job(arguments)
     sides = [job.files(arguments.source, "records-from"), job.files(arguments.target, "records-to")]
-    _, links = _link.find_links(job.stages, [files.documents() for files in sides], settings)
-    found = _named(links.table, {"from": (sides[0], "from_name"), "to": (sides[1], "to_name")})
-    columns = ["similarity", "score", "probability"]
-    count = _write_table(arguments.output, ["from", "to", *columns],
-                         found.orderBy("place").select("from_name", "to_name", *columns))
+    documents, links = _link.find_links(job.stages, [files.documents() for files in sides], settings)
+    if arguments.sentences:
+        _write_sentences(arguments, sides, settings.lexicon,
+                         _link_sentences.find_pairs(job.stages, documents, links, settings, arguments.sentence_threshold))
+    else:
+        found = _named(links.table, {"from": (sides[0], "from_name"), "to": (sides[1], "to_name")})
+        columns = ["similarity", "score", "probability"]
+        _write_table(arguments.output, ["from", "to", *columns],
+                     found.orderBy("place").select("from_name", "to_name", *columns))
     for notice in job.stages.report.get("notices", []):
         print(f"cognate: {notice}", file=sys.stderr)
-    job.end()
-    return 0 if count else 1
+    return 0 if job.end()["links"] else 1
+
+
+def _check_result(arguments: argparse.Namespace) -> None:
+    if not arguments.sentences:
+        for name in ("sentence_threshold", "format"):
+            if getattr(arguments, name) is not None:
+                raise ValueError(f"--{name.replace('_', '-')} belongs to --sentences")
+        if ".tmx" in arguments.output:
+            raise ValueError("TMX holds sentence pairs: add --sentences, or choose another name")
+    if arguments.sentence_threshold is None:
+        arguments.sentence_threshold = _link_sentences.THRESHOLD
+    _link_sentences.check_threshold(arguments.sentence_threshold)
+
+
+def _write_sentences(arguments: argparse.Namespace, sides: list[Files], lexicon: Any, pairs: Stage) -> None:
+    """Writes sentence pairs in the order of the links."""
+    found = _named(pairs.table, {"from_row": (sides[0], "from_name"), "to_row": (sides[1], "to_name")})
+    rows = found.orderBy("place", "number").select("from", "to", "similarity", "from_name", "to_name", "score")
+    with link_batch.SentenceWriter(lexicon, arguments.output, arguments.format or "auto") as writer:
+        for row in rows.toLocalIterator():
+            writer.add(*row)
 
 
 def _run_related(arguments: argparse.Namespace) -> int:

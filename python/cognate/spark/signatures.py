@@ -234,15 +234,18 @@ def verify(stages: Stages, documents: list[Stage], statistics: Stage, candidates
                         **settings.hashed())
 
 
-def in_cells(candidates: Any, sides: list[Any], carried: Mapping[str, str], partitions: int) -> Any:
+def in_cells(candidates: Any, sides: list[Any], carried: Mapping[str, str], partitions: int,
+             blocks: tuple[int, int] | None = None) -> Any:
     """Pairs (a, b, distance) grouped by cells with what their rows have in the frames of one side or two: the columns
-    ``carried``, with their types. A row goes to the cells that have a pair with it, before the pairs of the cell."""
+    ``carried``, with their types. A row goes to the cells that have a pair with it, before the pairs of the cell.
+    ``blocks`` of both sides: by the partitions if not given. ``distance`` may be any integer of the pair."""
     from pyspark.sql import functions as f
-    blocks, last = max(1, round(partitions ** 0.5)), len(sides) - 1
+    first, second = blocks or (max(1, round(partitions ** 0.5)),) * 2
+    last = len(sides) - 1
 
-    def block(column: str) -> Any:
-        return f.pmod(f.xxhash64(column), f.lit(blocks))
-    pairs = candidates.withColumn("cell", (block("a") * blocks + block("b")).cast("int"))
+    def block(column: str, count: int) -> Any:
+        return f.pmod(f.xxhash64(column), f.lit(count))
+    pairs = candidates.withColumn("cell", (block("a", first) * second + block("b", second)).cast("int"))
     needed = pairs.select("cell", f.lit(0).alias("side"), f.col("a").alias("row")).union(
         pairs.select("cell", f.lit(last).alias("side"), f.col("b").alias("row"))).distinct()
     rows = None
@@ -252,7 +255,7 @@ def in_cells(candidates: Any, sides: list[Any], carried: Mapping[str, str], part
         rows = own if rows is None else rows.union(own)
     wanted = needed.join(rows, ["side", "row"]).select(
         "cell", f.lit(0).alias("kind"), "side", "row", f.lit(None).cast("long").alias("other"),
-        f.lit(None).cast("int").alias("distance"), *carried)
+        f.lit(None).cast(candidates.schema["distance"].dataType).alias("distance"), *carried)
     asked = pairs.select("cell", f.lit(1).alias("kind"), f.lit(0).alias("side"), f.col("a").alias("row"),
                          f.col("b").alias("other"), "distance",
                          *(f.lit(None).cast(kind).alias(name) for name, kind in carried.items()))
@@ -266,16 +269,17 @@ class Cell(NamedTuple):
     places: tuple[Any, Any]
 
 
-def cells_of(batches: Iterator[pyarrow.RecordBatch], last: int) -> Iterator[Cell]:
-    """The cells of `in_cells`. ``last``: the second side, 0 if there is one alone."""
-    for table in runs(batches, ["cell"], rows=20_000):
+def cells_of(batches: Iterator[pyarrow.RecordBatch], last: int, rows: int = 20_000) -> Iterator[Cell]:
+    """The cells of `in_cells`. ``last``: the second side, 0 if there is one alone. ``rows``: about as many rows are
+    held, or those of one cell."""
+    for table in runs(batches, ["cell"], rows=rows):
         kind, cuts = numbers(table, "kind"), run_starts(table, ["cell"])
         for begin, end in zip(cuts, [*cuts[1:], table.num_rows], strict=True):
             count = int((kind[begin:end] == 0).sum())
-            rows, pairs = table.slice(begin, count), table.slice(begin + count, end - begin - count)
-            side, row = numbers(rows, "side"), numbers(rows, "row")
+            own, pairs = table.slice(begin, count), table.slice(begin + count, end - begin - count)
+            side, row = numbers(own, "side"), numbers(own, "row")
             first, second = np.flatnonzero(side == 0), np.flatnonzero(side == last)
-            yield Cell(rows, pairs, (first[np.searchsorted(row[first], numbers(pairs, "row"))],
+            yield Cell(own, pairs, (first[np.searchsorted(row[first], numbers(pairs, "row"))],
                                      second[np.searchsorted(row[second], numbers(pairs, "other"))]))
 
 

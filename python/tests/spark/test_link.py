@@ -24,6 +24,11 @@ def write_side(path, texts, lang):
                 file.write("{}\n")
 
 
+def sentences_of(words):
+    """Sentences of four words, and one that all documents have."""
+    return " ".join(" ".join(words[at:at + 4]) + "." for at in range(0, len(words), 4)) + "\nEnde."
+
+
 @pytest.fixture(scope="module")
 def collections(tmp_path_factory):
     """Translations in another order, with compounds and words that no lexicon knows; some have no partner or no words."""
@@ -37,9 +42,9 @@ def collections(tmp_path_factory):
     for number in range(400):
         text = [draw.choice(words) for _ in range(draw.randint(4, 20))]
         own = draw.sample(names, 3) if number % 3 else []
-        german.append(" ".join([*text, *own, text[0] + text[-1].lower()]) if number % 50 else "")
+        german.append(sentences_of([*text, *own, text[0] + text[-1].lower()]) if number % 50 else "")
         if number % 7:
-            english.append(" ".join([*(NOUNS[word] for word in text), *own, NOUNS[text[0]], NOUNS[text[-1]]]))
+            english.append(sentences_of([*(NOUNS[word] for word in text), *own, NOUNS[text[0]], NOUNS[text[-1]]]))
     draw.shuffle(english)
     write_side(folder / "de.jsonl", german, "de")
     write_side(folder / "en.jsonl", english, "en")
@@ -71,12 +76,8 @@ REPORTED = ("from_documents", "to_documents", "known_terms", "split_terms", "unk
                  marks=pytest.mark.long)])
 def test_links_of_one_machine(spark, collections, arguments, options):
     expected, stats = one_machine(collections, *arguments)
-    frames = [spark.read.json(str(collections / name)).dropna(subset=["text"]).withColumnRenamed("id", "name")
-              .repartition(3) for name in ("de.jsonl", "en.jsonl")]
-    frames = [frame.selectExpr("name as id", "text", "lang", "cast(split(name, '-')[1] as int) as place")
-              for frame in frames]
     report = {}
-    found = cognate.spark.link(*frames, lexicon=str(collections / "de-en.lex"), order="place", report=report, **options)
+    found = cognate.spark.link(*read_sides(spark, collections), lexicon=str(collections / "de-en.lex"), order="place", report=report, **options)
     rows = sorted((row["from"], row["to"], *(f"{row[name]:.6f}" for name in ("similarity", "score", "probability")))
                   for row in found.collect())
     assert len(rows) > 200 and rows == rows_of(expected)
@@ -89,6 +90,26 @@ def test_links_of_one_machine(spark, collections, arguments, options):
         assert report["cells"] > 4
 
 
+def read_sides(spark, folder):
+    frames = [spark.read.json(str(folder / name)).dropna(subset=["text"]).withColumnRenamed("id", "name").repartition(3)
+              for name in ("de.jsonl", "en.jsonl")]
+    return [frame.selectExpr("name as id", "text", "lang", "cast(split(name, '-')[1] as int) as place")
+            for frame in frames]
+
+
+def test_sentence_pairs_of_one_machine(spark, collections):
+    expected, stats = one_machine(collections, "--method", "exact", "-k", 2, "--sentences", "--sentence-threshold", 0.6)
+    report = {}
+    found = cognate.spark.link(*read_sides(spark, collections), lexicon=str(collections / "de-en.lex"), order="place",
+                               report=report, k=2, sentences=True, sentence_threshold=0.6, partitions=3)
+    assert found.columns == expected[0].split("\t")
+    rows = sorted((row["from"], row["to"], f"{row['similarity']:.6f}", row["from_id"], row["to_id"], f"{row['score']:.6f}")
+                  for row in found.collect())
+    assert rows == rows_of(expected) and len(rows) > 500
+    for name in ("from_sentences", "to_sentences", "compared_sentences", "sentence_pairs", "repeated_sentence_pairs"):
+        assert report[name] == stats[name] > 0, name
+
+
 def test_the_command_line(spark, cluster, archive, collections, tmp_path):
     expected, _ = one_machine(collections, "--method", "flat", "-k", 3)
     arguments = ["link", "--from", collections / "de.jsonl", "--to", collections / "en.jsonl", "--lexicon",
@@ -97,6 +118,16 @@ def test_the_command_line(spark, cluster, archive, collections, tmp_path):
     assert _program.main([str(argument) for argument in arguments]) == 0
     assert (tmp_path / "links.tsv").read_text().splitlines() == expected and len(expected) > 1000
     assert json.loads((tmp_path / "stats.json").read_text())["cells"] == 4
+
+
+def test_sentences_on_the_command_line(spark, cluster, archive, collections, tmp_path):
+    one_machine(collections, "--method", "exact", "--one-to-one", "--sentences", "-o", "pairs.tmx")
+    arguments = ["link", "--from", collections / "de.jsonl", "--to", collections / "en.jsonl", "--lexicon",
+                 collections / "de-en.lex", "--one-to-one", "--sentences", "-o", tmp_path / "pairs.tmx", "--master",
+                 cluster.url, "--archive", archive, "--quiet"]
+    assert _program.main([str(argument) for argument in arguments]) == 0
+    assert (tmp_path / "pairs.tmx").read_bytes() == (collections / "pairs.tmx").read_bytes()
+    assert (tmp_path / "pairs.tmx").read_text().count("<tu>") > 300
 
 
 @pytest.mark.long
@@ -115,7 +146,12 @@ def test_wrong_options_are_refused(spark, collections, capsys):
         cognate.spark.link(frame, frame, lexicon=lexicon, method="lists")
     with pytest.raises(ValueError, match="one rule"):
         cognate.spark.link(frame, frame, lexicon=lexicon, threshold=0.3, precision=0.9)
-    for more, message in ((["--bits", "64"], "method exact has no --bits"), (["-k", "3", "--one-to-one"], "not one-to-one"),
+    with pytest.raises(ValueError, match="sentence_threshold belongs to"):
+        cognate.spark.link(frame, frame, lexicon=lexicon, sentence_threshold=0.4)
+    with pytest.raises(ValueError, match="sentence threshold of 3"):
+        cognate.spark.link(frame, frame, lexicon=lexicon, sentences=True, sentence_threshold=3)
+    for more, message in ((["--bits", "64"], "method exact has no --bits"), (["--format", "tmx"], "belongs to --sentences"),
+                          (["-o", "links.tmx"], "TMX holds sentence pairs"), (["-k", "3", "--one-to-one"], "not one-to-one"),
                           (["--lexicon", "nowhere"], "nowhere")):
         given = ["link", "--from", "a.jsonl", "--to", "b.jsonl", "--lexicon", lexicon, "--master", "spark://no.such.host:1"]
         assert _program.main([*given, *more]) == 2

@@ -109,12 +109,16 @@ cog_status sentence_output_open(struct sentence_output *output, cog_sentence_for
     return append_head(output) ? COG_OK : error_memory(error, BLOCK_BYTES, "sentence pairs");
 }
 
+uint64_t sentence_pair_hash(const struct bytes_view texts[2]) {
+    return hash_pair(hash_bytes(texts[0].data, texts[0].size),
+                     hash_bytes(texts[1].data, texts[1].size));
+}
+
 cog_status sentence_output_add(struct sentence_output *output, const struct written_sentences *pair,
                                cog_error *error) {
-    uint64_t hash = hash_pair(hash_bytes(pair->texts[0].data, pair->texts[0].size),
-                              hash_bytes(pair->texts[1].data, pair->texts[1].size));
     uint32_t number;
-    TRY(word_table_add(&output->seen, hash, view_of("", 0), 1, &number, error));
+    TRY(word_table_add(&output->seen, sentence_pair_hash(pair->texts), view_of("", 0), 1, &number,
+                       error));
     if (number < output->written) {
         output->repeated++;
         return COG_OK;

@@ -26,6 +26,8 @@ struct sentence_output {
  * file), otherwise TSV. languages: of source and target, borrowed. */
 cog_status sentence_output_open(struct sentence_output *output, cog_sentence_format format,
                                 const char *path, const char *const languages[2], cog_error *error);
+/* Pairs of texts with the same hash are written once. */
+uint64_t sentence_pair_hash(const struct bytes_view texts[2]);
 cog_status sentence_output_add(struct sentence_output *output, const struct written_sentences *pair,
                                cog_error *error);
 /* If the status is COG_OK, completes the file and makes it visible. Returns the first failure. */

@@ -214,7 +214,7 @@ static cog_status add_pair(struct sentence_pairing *pairing, const struct senten
 
 static cog_status forget_pairs(struct sentence_pairing *pairing, const struct sentence_sides *sides,
                                cog_error *error) {
-    pairing->count = 0;
+    pairing->count = pairing->singles.count = 0;
     for (int side = 0; side < 2; side++) {
         GROW(pairing->partners[side], pairing->partner_capacity[side],
              (size_t)sides->counts[side] + 1, "sentence pairs", error);

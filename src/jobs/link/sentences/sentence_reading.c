@@ -19,6 +19,8 @@ struct sentence_batch {
 /* The row of a record; SIZE_MAX if the record is not a document. Rows are in record order. */
 static size_t row_of_record(const struct corpus *corpus, uint64_t record) {
     size_t low;
+    if (!corpus)
+        return (size_t)record;
     FIND_FIRST_NOT(low, 0, corpus->rows, corpus->items[low].record < record);
     return low < corpus->rows && corpus->items[low].record == record ? low : SIZE_MAX;
 }
@@ -54,6 +56,16 @@ static cog_status split_batch(void *context, unsigned worker, void *ingest_batch
     }
 }
 
+/* Gives rows up to this one an end, if their number was not known. */
+static cog_status reach_row(struct linked_sentences *sentences, size_t row, cog_error *error) {
+    if (row < sentences->rows)
+        return COG_OK;
+    GROW(sentences->row_ends, sentences->row_capacity, row + 1, "sentences", error);
+    while (sentences->rows <= row)
+        sentences->row_ends[sentences->rows++] = 0;
+    return COG_OK;
+}
+
 static cog_status take_batch(void *context, void *ingest_batch, cog_error *error) {
     struct linked_sentences *sentences = context;
     struct sentence_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
@@ -65,6 +77,7 @@ static cog_status take_batch(void *context, void *ingest_batch, cog_error *error
         const struct sentence_span *span = &batch->spans[i];
         sentences->joined[sentences->count] = span->joined;
         sentences->items[sentences->count++] = (cog_document){.text_size = span->size};
+        TRY(reach_row(sentences, span->row, error));
         sentences->row_ends[span->row] = sentences->count;
     }
     if (!buffer_append(&sentences->text, batch->text.data, batch->text.size))
@@ -81,20 +94,25 @@ static void settle_sentences(struct linked_sentences *sentences) {
         sentences->items[i].text = sentences->text.data + offset;
         offset += sentences->items[i].text_size;
     }
-    for (size_t row = 1; row < sentences->corpus->rows; row++)
+    for (size_t row = 1; row < sentences->rows; row++)
         if (sentences->row_ends[row] < sentences->row_ends[row - 1])
             sentences->row_ends[row] = sentences->row_ends[row - 1];
 }
 
-static cog_status prepare(struct linked_sentences *sentences, const uint8_t *wanted,
-                          const char *language, unsigned threads, cog_error *error) {
-    size_t rows = sentences->corpus->rows;
-    TAKE_ZEROED(sentences->row_ends, rows, "sentences", error);
-    TAKE(sentences->records, rows, "sentences", error);
-    TAKE_ZEROED(sentences->splitters, (size_t)threads + 1, "sentences", error);
-    for (size_t row = 0; row < rows; row++)
+static cog_status want_rows(struct linked_sentences *sentences, const struct corpus *corpus,
+                            const uint8_t *wanted, cog_error *error) {
+    sentences->rows = corpus->rows;
+    TAKE_ZEROED(sentences->row_ends, corpus->rows, "sentences", error);
+    TAKE(sentences->records, corpus->rows, "sentences", error);
+    for (size_t row = 0; row < corpus->rows; row++)
         if (wanted[row])
-            sentences->records[sentences->record_count++] = sentences->corpus->items[row].record;
+            sentences->records[sentences->record_count++] = corpus->items[row].record;
+    return COG_OK;
+}
+
+static cog_status make_splitters(struct linked_sentences *sentences, const char *language,
+                                 unsigned threads, cog_error *error) {
+    TAKE_ZEROED(sentences->splitters, (size_t)threads + 1, "sentences", error);
     for (unsigned i = 0; i < threads; i++)
         TRY(sentence_splitter_create(language, &sentences->splitters[i], error));
     return COG_OK;
@@ -104,12 +122,15 @@ cog_status linked_sentences_read(struct linked_sentences *sentences, cog_documen
                                  const struct corpus *corpus, const uint8_t *wanted,
                                  const char *language, struct job *job, cog_error *error) {
     sentences->corpus = corpus;
-    TRY(prepare(sentences, wanted, language, job->threads, error));
-    if (sentences->record_count == 0)
+    if (corpus)
+        TRY(want_rows(sentences, corpus, wanted, error));
+    if (corpus && sentences->record_count == 0)
         return COG_OK;
+    TRY(make_splitters(sentences, language, job->threads, error));
     TRY(ingest_open(documents, NULL, sizeof(struct sentence_batch), "reading sentences", &job->run,
                     NULL, true, &sentences->ingest, error));
-    ingest_only(sentences->ingest, sentences->records, sentences->record_count);
+    if (corpus)
+        ingest_only(sentences->ingest, sentences->records, sentences->record_count);
     cog_status status = ingest_run(sentences->ingest, sentences, split_batch, take_batch, error);
     for (size_t i = 0; i < sentences->ingest->batch_count; i++) {
         struct sentence_batch *batch = sentences->ingest->batches[i].result;

@@ -9,17 +9,18 @@
 /* Zero-initialise, then linked_sentences_read; linked_sentences_free releases. */
 struct linked_sentences {
     struct ingest *ingest;
-    const struct corpus *corpus; /* borrowed */
+    const struct corpus *corpus; /* borrowed; NULL: every record is a row */
     struct buffer text;          /* of all sentences */
     cog_document *items;         /* one per sentence; the texts point into the buffer */
     uint8_t *joined;   /* by sentence: no white space separates it from the previous one */
     size_t *row_ends;  /* by row: the number of sentences up to and including the row's */
     uint64_t *records; /* numbers of the linked records */
     struct sentence_splitter **splitters; /* one per worker */
-    size_t count, item_capacity, joined_capacity, record_count;
+    size_t count, rows, item_capacity, joined_capacity, row_capacity, record_count;
 };
 
-/* wanted: by row, nonzero if it has a link. */
+/* wanted: by row, nonzero if it has a link. With corpus NULL, `wanted` is not read: all records are
+ * split, and their numbers are the rows. */
 cog_status linked_sentences_read(struct linked_sentences *sentences, cog_documents *documents,
                                  const struct corpus *corpus, const uint8_t *wanted,
                                  const char *language, struct job *job, cog_error *error);
