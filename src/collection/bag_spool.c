@@ -46,13 +46,12 @@ struct bag_spool {
 cog_status bag_spool_create(const char *beside, struct bag_spool **result, cog_error *error) {
     struct bag_spool *spool;
     TAKE_ZEROED(spool, 1, "a spool", error);
-    spool->descriptor = scratch_file_open_beside(beside, error);
-    if (spool->descriptor < 0) {
+    cog_status status = scratch_file_open_beside(beside, &spool->descriptor, error);
+    if (status == COG_OK)
+        *result = spool;
+    else
         free(spool);
-        return COG_ERR_IO;
-    }
-    *result = spool;
-    return COG_OK;
+    return status;
 }
 
 void bag_spool_free(struct bag_spool *spool) {

@@ -142,7 +142,7 @@ static cog_status flush_spooled(struct corpus_reading *reading, cog_error *error
                            "set TMPDIR");
 }
 
-void corpus_settle(struct corpus *corpus) {
+void corpus_trim(struct corpus *corpus) {
     void *items = realloc(corpus->items, (corpus->rows + 1) * sizeof *corpus->items);
     if (items) {
         corpus->items = items;

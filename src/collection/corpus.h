@@ -61,7 +61,7 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                        const struct corpus_options *options, const cog_run_options *run,
                        cog_report *report, cog_error *error);
 /* Frees memory needed only for reading: spare room, and the table of ids. */
-void corpus_settle(struct corpus *corpus);
+void corpus_trim(struct corpus *corpus);
 /* Appends a row with these terms. */
 cog_status corpus_add(struct corpus *corpus, struct bytes_view id, const struct bag_view *bag,
                       cog_error *error);

@@ -52,7 +52,7 @@ cog_status options_read_terms(const struct settings *settings, cog_term_options 
 struct cog_statistics {
     struct statistics *counts;
     struct settings terms; /* how the terms were made */
-    unsigned more_owners;  /* number of additional owners */
+    unsigned extra_owners; /* number of additional owners */
     uint64_t state;        /* identifies the counts if they no longer change; otherwise 0 */
 };
 

@@ -102,12 +102,12 @@ cog_status statistics_read(const char *path, const cog_term_options *terms, cog_
 }
 
 cog_statistics *statistics_retain(cog_statistics *statistics) {
-    __atomic_add_fetch(&statistics->more_owners, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&statistics->extra_owners, 1, __ATOMIC_RELAXED);
     return statistics;
 }
 
 bool statistics_are_shared(const cog_statistics *statistics) {
-    return __atomic_load_n(&statistics->more_owners, __ATOMIC_ACQUIRE) != 0;
+    return __atomic_load_n(&statistics->extra_owners, __ATOMIC_ACQUIRE) != 0;
 }
 
 cog_status statistics_copy(const cog_statistics *statistics, cog_statistics **copy,
@@ -125,7 +125,7 @@ void statistics_settle(cog_statistics *statistics) {
 }
 
 void statistics_release(cog_statistics *statistics) {
-    if (!statistics || __atomic_fetch_sub(&statistics->more_owners, 1, __ATOMIC_ACQ_REL) != 0)
+    if (!statistics || __atomic_fetch_sub(&statistics->extra_owners, 1, __ATOMIC_ACQ_REL) != 0)
         return;
     statistics_free(statistics->counts);
     settings_free(&statistics->terms);

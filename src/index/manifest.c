@@ -349,16 +349,6 @@ cog_status manifest_add_segment(const char *folder, struct manifest *manifest,
     return status;
 }
 
-/* Makes renames in the folder durable. */
-static cog_status sync_folder(const char *folder, cog_error *error) {
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool synced = descriptor >= 0 && fsync(descriptor) == 0;
-    cog_status status = synced ? COG_OK : error_system(error, "sync the folder", folder);
-    if (descriptor >= 0)
-        close(descriptor);
-    return status;
-}
-
 cog_status manifest_adopt_segment(const char *folder, struct manifest *manifest, const char *path,
                                   cog_error *error) {
     struct manifest_entry entry = {.number = manifest->next_number};
@@ -373,7 +363,7 @@ cog_status manifest_adopt_segment(const char *folder, struct manifest *manifest,
     segment_close(&segment);
     if (status == COG_OK && rename(path, name) != 0)
         status = error_system(error, "rename", path);
-    THEN(status, sync_folder(folder, error));
+    THEN(status, folder_sync(folder, error));
     THEN(status, append_entry(manifest, entry, error));
     if (status == COG_OK)
         manifest->next_number++;

@@ -10,6 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+unsigned merging_tier(uint64_t rows, unsigned factor) {
+    unsigned tier = 0;
+    for (; rows >= factor; rows /= factor)
+        tier++;
+    return tier;
+}
+
 static const char lock_name[] = "merging";
 
 static char *path_in(const char *folder, const char *suffix) {

@@ -7,6 +7,10 @@
 
 #include "base/error.h"
 
+/* Segments of one tier are of about equal size; `factor` of them are as large as one of the next.
+ */
+unsigned merging_tier(uint64_t rows, unsigned factor);
+
 /* Takes the lock; *lock is -1 after an error. COG_ERR_BUSY if another merge has it. */
 cog_status merging_lock(const char *folder, int *lock, cog_error *error);
 /* Deletes the files of the merge and releases the lock; -1 is no lock. */

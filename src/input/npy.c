@@ -214,8 +214,8 @@ static cog_status map_array(const char *path, struct mapping *mapping, cog_error
         return error_system(error, "open", path);
     cog_status status = COG_OK;
     if (!is_mappable(descriptor)) {
-        scratch = scratch_file_open(error);
-        status = scratch < 0 ? COG_ERR_IO : unpack(descriptor, name, scratch, error);
+        status = scratch_file_open(&scratch, error);
+        THEN(status, unpack(descriptor, name, scratch, error));
     }
     THEN(status, mapping_of_descriptor(scratch < 0 ? descriptor : scratch, name, mapping, error));
     if (scratch >= 0)
@@ -317,8 +317,7 @@ cog_status npy_writer_open(const char *path, enum npy_type type, size_t columns,
     char header[NPY_HEADER_BYTES];
     format_header(writer, header);
     if (status == COG_OK && !output_is_file(writer->output)) {
-        writer->spool = scratch_file_open(error);
-        status = writer->spool < 0 ? COG_ERR_IO : COG_OK;
+        status = scratch_file_open(&writer->spool, error);
     } else if (status == COG_OK) {
         status = output_write(writer->output, header, sizeof header, error);
     }

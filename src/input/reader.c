@@ -244,11 +244,11 @@ static cog_status open_file(struct reader *reader, bool *skipped, cog_error *err
     if (descriptor < 0)
         return error_system(error, "open", file->path);
     if (file->is_pipe && !spooled && reader->keeps_pipes) {
-        file->spool = scratch_file_open(error);
-        if (file->spool < 0) {
+        cog_status status = scratch_file_open(&file->spool, error);
+        if (status != COG_OK) {
             if (owned)
                 close(descriptor);
-            return COG_ERR_IO;
+            return status;
         }
     }
     file->read_once = true;

@@ -97,6 +97,16 @@ cog_status mapping_of_descriptor(int descriptor, const char *name, struct mappin
     return COG_OK;
 }
 
+cog_status folder_sync(const char *folder, cog_error *error) {
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    cog_status status = COG_OK;
+    if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL))
+        status = error_system(error, "sync the folder", folder);
+    if (descriptor >= 0)
+        close(descriptor);
+    return status;
+}
+
 cog_status mapping_open(const char *path, struct mapping *mapping, cog_error *error) {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     *mapping = (struct mapping){0};

@@ -13,6 +13,9 @@ cog_status descriptor_write_at(int descriptor, const void *data, size_t size, ui
 cog_status descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset,
                               const char *name, cog_error *error);
 
+/* Makes new names in a folder durable, where its file system can. */
+cog_status folder_sync(const char *folder, cog_error *error);
+
 /* A file mapped for reading. Its bytes are borrowed until mapping_close. */
 struct mapping {
     const uint8_t *data;

@@ -338,17 +338,11 @@ cog_status output_rewrite(struct output *output, uint64_t offset, const void *da
     return descriptor_write_at(output->descriptor, data, size, offset, output->path, error);
 }
 
-static cog_status sync_folder(const char *path, cog_error *error) {
+static cog_status sync_folder_of(const char *path, cog_error *error) {
     char *copy = strdup(path);
     if (!copy)
         return error_memory(error, strlen(path), "a path");
-    const char *folder = dirname(copy);
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    cog_status status = COG_OK;
-    if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL))
-        status = error_system(error, "sync the folder", folder);
-    if (descriptor >= 0)
-        close(descriptor);
+    cog_status status = folder_sync(dirname(copy), error);
     free(copy);
     return status;
 }
@@ -365,7 +359,7 @@ cog_status output_commit(struct output *output, cog_error *error) {
         return error_system(error, "replace", output->path);
     temporary_keep(output->temporary);
     output->temporary = NULL;
-    return sync_folder(output->path, error);
+    return sync_folder_of(output->path, error);
 }
 
 bool output_is_file(const struct output *output) {
@@ -386,48 +380,43 @@ void output_close(struct output *output) {
     FREE(output->path, output);
 }
 
-static int open_scratch_in(const char *folder, cog_error *error) {
-    int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (descriptor >= 0)
-        return descriptor;
+static cog_status open_scratch_in(const char *folder, int *descriptor, cog_error *error) {
+    *descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (*descriptor >= 0)
+        return COG_OK;
     char path[4096];
     snprintf(path, sizeof path, "%s/cognate.XXXXXX", folder);
-    descriptor = mkostemp(path, O_CLOEXEC);
-    if (descriptor < 0)
-        error_system(error, "create a scratch file in", folder);
-    else
-        unlink(path);
-    return descriptor;
+    *descriptor = mkostemp(path, O_CLOEXEC);
+    if (*descriptor < 0)
+        return error_system(error, "create a scratch file in", folder);
+    unlink(path);
+    return COG_OK;
 }
 
-int scratch_file_open(cog_error *error) {
+cog_status scratch_file_open(int *descriptor, cog_error *error) {
     const char *folder = getenv("TMPDIR");
-    return open_scratch_in(folder && *folder ? folder : "/tmp", error);
+    return open_scratch_in(folder && *folder ? folder : "/tmp", descriptor, error);
 }
 
-int scratch_file_open_beside(const char *beside, cog_error *error) {
+cog_status scratch_file_open_beside(const char *beside, int *descriptor, cog_error *error) {
     if (!beside) {
-        int descriptor = memfd_create("cognate", MFD_CLOEXEC);
-        if (descriptor < 0)
-            error_memory(error, 0, "a file in memory");
-        return descriptor;
+        *descriptor = memfd_create("cognate", MFD_CLOEXEC);
+        return *descriptor < 0 ? error_memory(error, 0, "a file in memory") : COG_OK;
     }
     if (strcmp(beside, "-") == 0 || is_special_file(beside))
-        return scratch_file_open(error);
+        return scratch_file_open(descriptor, error);
+    *descriptor = -1;
     char *copy = strdup(beside);
-    if (!copy) {
-        error_memory(error, strlen(beside), "a path");
-        return -1;
-    }
-    int descriptor = open_scratch_in(dirname(copy), error);
+    if (!copy)
+        return error_memory(error, strlen(beside), "a path");
+    cog_status status = open_scratch_in(dirname(copy), descriptor, error);
     free(copy);
-    return descriptor;
+    return status;
 }
 
 cog_status scratch_memory_take(const char *beside, size_t size, void **memory, cog_error *error) {
-    int descriptor = scratch_file_open_beside(beside, error);
-    if (descriptor < 0)
-        return COG_ERR_IO;
+    int descriptor;
+    TRY(scratch_file_open_beside(beside, &descriptor, error));
     errno = posix_fallocate(descriptor, 0, (off_t)size);
     cog_status status = COG_OK;
     if (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)

@@ -32,11 +32,12 @@ bool output_is_broken(const struct output *output);
 /* Releases the output; without a commit the temporary file is removed. Accepts NULL. */
 void output_close(struct output *output);
 
-/* An unnamed scratch file in TMPDIR (or /tmp) that vanishes with its descriptor; -1 on failure. */
-int scratch_file_open(cog_error *error);
+/* Opens an unnamed scratch file in TMPDIR (or /tmp) that vanishes with its descriptor; *descriptor
+ * is -1 on failure. */
+cog_status scratch_file_open(int *descriptor, cog_error *error);
 /* The same in the folder of the file `beside`. "-" means TMPDIR; NULL means memory, for a few
  * megabytes. */
-int scratch_file_open_beside(const char *beside, cog_error *error);
+cog_status scratch_file_open_beside(const char *beside, int *descriptor, cog_error *error);
 
 /* Zeroed memory backed by a scratch file, for tables larger than memory. Disk space is reserved for
  * all of it; COG_ERR_DISK if there is not enough. scratch_memory_free releases it and accepts NULL.

@@ -23,8 +23,7 @@ struct reading {
 };
 
 cog_status document_sets_open(struct document_sets *sets, const char *beside, cog_error *error) {
-    sets->file.descriptor = scratch_file_open_beside(beside, error);
-    return sets->file.descriptor < 0 ? COG_ERR_IO : COG_OK;
+    return scratch_file_open_beside(beside, &sets->file.descriptor, error);
 }
 
 void document_sets_close(struct document_sets *sets) {

@@ -380,7 +380,7 @@ static cog_status reopen(cog_index *index, cog_error *error) {
                        .manifest_file = -1,
                        .log = {.descriptor = -1},
                        .guard = index->guard,
-                       .more_owners = index->more_owners,
+                       .extra_owners = index->extra_owners,
                        .is_live = index->is_live,
                        .uncounted = index->uncounted,
                        .generation = index->generation + 1};

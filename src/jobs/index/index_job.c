@@ -85,7 +85,7 @@ void index_forget_parts(cog_index *index) {
 }
 
 void cog_index_close(cog_index *index) {
-    if (!index || __atomic_fetch_sub(&index->more_owners, 1, __ATOMIC_ACQ_REL) != 0)
+    if (!index || __atomic_fetch_sub(&index->extra_owners, 1, __ATOMIC_ACQ_REL) != 0)
         return;
     index_forget_parts(index);
     statistics_release(index->statistics);

@@ -29,7 +29,7 @@ struct index_pending {
 };
 
 struct cog_index {
-    unsigned more_owners;          /* number of additional owners; see cog_index_close */
+    unsigned extra_owners;         /* number of additional owners; see cog_index_close */
     char *folder;                  /* NULL in memory */
     struct index_segments parts;   /* the manifest is kept in memory as well */
     struct index_weights *weights; /* of the rows, by the statistics; for documents with vectors */

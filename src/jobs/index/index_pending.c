@@ -8,6 +8,7 @@
 #include "base/hash_table.h"
 #include "base/memory.h"
 #include "collection/statistics_job.h"
+#include "index/merging.h"
 #include "jobs/index/index_weights.h"
 #include "run/report.h"
 
@@ -187,21 +188,17 @@ static cog_status renew_statistics(cog_index *index, cog_error *error) {
 
 enum { PENDING_TIER = 4 }; /* pending segments of about equal size that are merged */
 
-static unsigned tier_of(uint64_t rows) {
-    unsigned tier = 0;
-    for (; rows >= PENDING_TIER; rows /= PENDING_TIER)
-        tier++;
-    return tier;
-}
-
 /* The number of pending segments at the end whose tier is not higher than that of the last one. */
 static size_t tier_length(const cog_index *index) {
     const struct manifest *manifest = &index->parts.manifest;
     size_t length = 0;
+    unsigned tier = 0;
     while (length < manifest->count) {
         const struct manifest_entry *entry = &manifest->entries[manifest->count - 1 - length];
-        if (!entry->is_pending ||
-            tier_of(entry->rows) > tier_of(manifest->entries[manifest->count - 1].rows))
+        const unsigned own = merging_tier(entry->rows, PENDING_TIER);
+        if (length == 0)
+            tier = own;
+        if (!entry->is_pending || own > tier)
             break;
         length++;
     }
@@ -284,7 +281,7 @@ cog_status index_prepare(const cog_index *asked, cog_error *error) {
 
 /* ---- The log --------------------------------------------------------------------------------- */
 
-cog_status log_heal(cog_index *index, cog_report *report, cog_error *error) {
+cog_status log_cut_torn_end(cog_index *index, cog_report *report, cog_error *error) {
     uint64_t torn_bytes;
     if (index->log.descriptor < 0)
         return COG_OK;

@@ -34,7 +34,7 @@ cog_status index_merge_pending(cog_index *index, cog_error *error);
 
 /* Requires the lock of the folder and a handle at its current state. Repairs the end of the log;
  * the report has a notice if something was cut off. */
-cog_status log_heal(cog_index *index, cog_report *report, cog_error *error);
+cog_status log_cut_torn_end(cog_index *index, cog_report *report, cog_error *error);
 /* Makes the changes durable, in a new log if the index has none, and applies them. If the handle
  * cannot apply them, the report has a notice. */
 cog_status log_commit(cog_index *index, const struct buffer *payload, cog_report *report,

@@ -32,7 +32,7 @@ static cog_status copy_state(const cog_index *index, cog_index *copy, cog_error 
 }
 
 cog_index *cog_index_retain(cog_index *index) {
-    __atomic_add_fetch(&index->more_owners, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&index->extra_owners, 1, __ATOMIC_RELAXED);
     return index;
 }
 

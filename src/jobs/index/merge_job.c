@@ -12,13 +12,6 @@
 
 enum { TIER_SEGMENTS = 8 }; /* of one size, merged into one of the next */
 
-static unsigned tier_of(uint64_t rows) {
-    unsigned tier = 0;
-    for (; rows >= TIER_SEGMENTS; rows /= TIER_SEGMENTS)
-        tier++;
-    return tier;
-}
-
 /* The number of segments that are not pending; they come first. */
 static size_t settled_count(const struct manifest *manifest) {
     size_t count = manifest->count;
@@ -36,7 +29,7 @@ struct run {
 
 static void run_extend(struct run *run, const struct manifest_entry *entry) {
     uint64_t rows = entry->rows - entry->removed_count;
-    unsigned tier = tier_of(rows);
+    unsigned tier = merging_tier(rows, TIER_SEGMENTS);
     if (tier > run->highest)
         run->in_highest = 0;
     run->highest = tier > run->highest ? tier : run->highest;

@@ -24,7 +24,7 @@ cog_status change_begin(cog_index *index, double wait_seconds, int *lock, cog_re
         status = index_lock(index->folder, lock, error);
     }
     THEN(status, index_reload(index, error));
-    THEN(status, log_heal(index, report, error));
+    THEN(status, log_cut_torn_end(index, report, error));
     return status;
 }
 

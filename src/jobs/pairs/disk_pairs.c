@@ -159,7 +159,7 @@ static cog_status read_documents(struct disk_pairs *pairs, cog_documents *const 
         reading.spool = pairs->sides[side].store.bags;
         THEN(status, corpus_read(&task->corpora[side], documents[side], &reading, task->run,
                                  task->report, error));
-        corpus_settle(&task->corpora[side]);
+        corpus_trim(&task->corpora[side]);
     }
     return status;
 }

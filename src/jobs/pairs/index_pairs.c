@@ -55,7 +55,7 @@ static cog_status read_terms(const cog_index *index, struct corpus *corpus, cog_
         THEN(status, read_part(index, part, corpus, &bags, error));
         part_bags_close(&bags);
     }
-    corpus_settle(corpus);
+    corpus_trim(corpus);
     return status;
 }
 
@@ -74,10 +74,10 @@ static cog_status find_by_sets(struct pair_task *task, cog_documents *documents,
     set_memory_announce_disk(both, index_set_bytes(index), &task->job);
     TRY(document_sets_open(sets, "-", error));
     TRY(corpus_read(&task->corpora[0], documents, &reading, task->run, task->report, error));
-    corpus_settle(&task->corpora[0]);
+    corpus_trim(&task->corpora[0]);
     TRY(index_append_sets(index, 0, UINT64_MAX, sets, error));
     TRY(index_visit_sets(index, 0, UINT64_MAX, add_row, &task->corpora[1], error));
-    corpus_settle(&task->corpora[1]);
+    corpus_trim(&task->corpora[1]);
     report_number(task->report, "scratch_bytes", (double)sets->file.size_bytes);
     return set_pairs_join(task, sets, matches, error);
 }

@@ -55,16 +55,11 @@ static cog_status append(int file, uint64_t *written, const struct match *items,
     return COG_OK;
 }
 
-static cog_status open_scratch(int *file, cog_error *error) {
-    *file = scratch_file_open(error);
-    return *file < 0 ? COG_ERR_IO : COG_OK;
-}
-
 /* Writes the buffer as a run of the file. */
 static cog_status spill(struct match_sorter *sorter, cog_error *error) {
     sort_buffer(sorter);
     if (sorter->file < 0) {
-        TRY(open_scratch(&sorter->file, error));
+        TRY(scratch_file_open(&sorter->file, error));
     }
     GROW(sorter->runs, sorter->run_capacity, sorter->run_count + 1, "runs of matches", error);
     sorter->runs[sorter->run_count++] = (struct match_run){sorter->written, sorter->count};
@@ -205,7 +200,7 @@ static cog_status start_merge(struct merge *merge, cog_error *error) {
     TAKE_ZEROED(merge->readers, runs, "runs of matches", error);
     TAKE(merge->heap, runs, "runs of matches", error);
     merge->ready = sorter->items + runs * merge->at_once;
-    TRY(open_scratch(&merge->file, error));
+    TRY(scratch_file_open(&merge->file, error));
     for (size_t i = 0; i < runs; i++) {
         merge->readers[i] = (struct run_reader){.left = sorter->runs[i],
                                                 .items = sorter->items + i * merge->at_once};

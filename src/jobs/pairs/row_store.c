@@ -12,15 +12,10 @@ enum { ENTRY_BYTES = sizeof(uint32_t) + sizeof(float), READ_BYTES = 1 << 18 };
 
 static const char *const file_name = "scratch file in TMPDIR";
 
-static cog_status open_scratch(int *file, cog_error *error) {
-    *file = scratch_file_open(error);
-    return *file < 0 ? COG_ERR_IO : COG_OK;
-}
-
 cog_status row_store_open(struct row_store *store, cog_error *error) {
     *store = (struct row_store){.vectors = -1, .signatures = -1, .margins = -1};
     TRY(bag_spool_create("-", &store->bags, error));
-    return open_scratch(&store->vectors, error);
+    return scratch_file_open(&store->vectors, error);
 }
 
 void row_store_close(struct row_store *store) {
@@ -141,8 +136,8 @@ cog_status row_store_sign_begin(struct row_store *store, unsigned bits, size_t m
                                 cog_error *error) {
     store->bits = bits;
     store->margins_per_row = margins_per_row;
-    TRY(open_scratch(&store->signatures, error));
-    return margins_per_row ? open_scratch(&store->margins, error) : COG_OK;
+    TRY(scratch_file_open(&store->signatures, error));
+    return margins_per_row ? scratch_file_open(&store->margins, error) : COG_OK;
 }
 
 cog_status row_store_add_signatures(struct row_store *store, size_t place, size_t count,

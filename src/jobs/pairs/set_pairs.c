@@ -37,7 +37,7 @@ cog_status set_pairs_read(struct pair_task *task, cog_documents *const *document
     for (size_t side = 0; side < task->sides; side++) {
         TRY(corpus_read(&task->corpora[side], both[side], &reading, task->run, task->report,
                         error));
-        corpus_settle(&task->corpora[side]);
+        corpus_trim(&task->corpora[side]);
     }
     report_number(task->report, "scratch_bytes", (double)sets->file.size_bytes);
     return COG_OK;

@@ -80,14 +80,10 @@ static int compare_numbers(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static size_t prefix_places(const struct set_measure *measure, size_t count) {
-    return count ? count - set_least_overlap(measure, count) + 1 : 0;
-}
-
 cog_status set_keys_add(struct set_key_list *list, int64_t row, const int64_t *members,
                         size_t count, const struct key_counts *counts,
                         const struct set_measure *measure, cog_error *error) {
-    const size_t places = prefix_places(measure, count);
+    const size_t places = set_prefix_places(measure, count);
     const size_t last = measure->containment ? count : places;
     size_t alone = 0, at = list->count;
     if (count > INT32_MAX)
@@ -183,7 +179,7 @@ static cog_status pairs_of_run(const struct key_rows *rows, size_t begin, size_t
     const int64_t key = rows->keys[begin] & (((int64_t)1 << KEY_BITS) - 1);
     for (size_t i = begin; i < end; i++)
         if (!(rows->flags[i] & KEY_LARGER) &&
-            (size_t)rows->places[i] < prefix_places(measure, (size_t)rows->sizes[i]))
+            (size_t)rows->places[i] < set_prefix_places(measure, (size_t)rows->sizes[i]))
             TRY(pairs_of_row(rows, i, end, key, measure, pairs, error));
     return COG_OK;
 }

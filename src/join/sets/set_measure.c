@@ -23,3 +23,7 @@ uint64_t set_least_overlap(const struct set_measure *measure, uint64_t size) {
     const struct set_measure of_smaller = {true, measure->threshold};
     return set_needed_overlap(&of_smaller, size, size);
 }
+
+uint64_t set_prefix_places(const struct set_measure *measure, uint64_t size) {
+    return size ? size - set_least_overlap(measure, size) + 1 : 0;
+}

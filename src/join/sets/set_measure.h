@@ -18,3 +18,5 @@ uint64_t set_needed_overlap(const struct set_measure *measure, uint64_t a, uint6
 /* The smallest overlap of a set of that size with any partner (containment: with any larger one)
  * that reaches the threshold. */
 uint64_t set_least_overlap(const struct set_measure *measure, uint64_t size);
+/* The number of first members of which any partner at the threshold has at least one. */
+uint64_t set_prefix_places(const struct set_measure *measure, uint64_t size);

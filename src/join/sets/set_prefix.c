@@ -128,15 +128,11 @@ static void put_member(char **at, uint64_t member) {
     *at += MEMBER_BYTES;
 }
 
-static size_t prefix_places(const struct choosing *choosing, size_t count) {
-    return count ? count - set_least_overlap(&choosing->measure, count) + 1 : 0;
-}
-
 /* Writes the stored members of a set's prefix in order, and sets counts[i] to 0 for each of them.
  */
 static uint32_t put_prefix(const struct choosing *choosing, const uint64_t *members,
                            uint8_t *counts, size_t count, uint32_t *place, char **at) {
-    const size_t places = prefix_places(choosing, count);
+    const size_t places = set_prefix_places(&choosing->measure, count);
     const bool wants_all = choosing->filter && !choosing->fills_filter;
     uint32_t of_count[MEMBER_CLASSES + 1] = {0};
     *place = 0;
@@ -491,8 +487,7 @@ static cog_status open_data(struct set_prefixes *prefixes, const char *beside,
     if (checkpoints->work)
         return join_checkpoint_file(checkpoints, data_name, &prefixes->descriptor, &prefixes->path,
                                     error);
-    prefixes->descriptor = scratch_file_open_beside(beside, error);
-    return prefixes->descriptor < 0 ? COG_ERR_IO : COG_OK;
+    return scratch_file_open_beside(beside, &prefixes->descriptor, error);
 }
 
 bool set_prefixes_are_saved(const struct join_checkpoints *checkpoints, size_t row_count) {

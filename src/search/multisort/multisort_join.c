@@ -50,9 +50,7 @@ static cog_status scratch_parts_open(struct scratch_parts *parts,
         parts->rows += views[v].rows;
     parts->buffer_bytes = memory_bytes / 4;
     parts->part_rows = scratch_rows_within(memory_bytes - parts->buffer_bytes, views->bits);
-    parts->descriptor = scratch_file_open(error);
-    if (parts->descriptor < 0)
-        return error ? error->status : COG_ERR_IO;
+    TRY(scratch_file_open(&parts->descriptor, error));
     errno = posix_fallocate(parts->descriptor, 0, (off_t)(parts->rows * record_bytes(views->bits)));
     return errno ? error_system(error, "take space for", "a scratch file in TMPDIR") : COG_OK;
 }

@@ -67,8 +67,7 @@ static cog_status spool_create(struct spool *spool, const struct signatures_view
     TAKE_ZEROED(spool->buffered, spool->regions, "the order of rows", error);
     TAKE_ZEROED(spool->written, spool->regions, "the order of rows", error);
     TAKE(spool->ranks, view->rows, "the order of rows", error);
-    spool->file = scratch_file_open(error);
-    return spool->file < 0 ? COG_ERR_IO : COG_OK;
+    return scratch_file_open(&spool->file, error);
 }
 
 static uint8_t *buffer_of(const struct spool *spool, size_t region) {

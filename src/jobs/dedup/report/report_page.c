@@ -373,11 +373,6 @@ static cog_status write_page(const cog_documents *documents, const struct listin
     return page.status;
 }
 
-static int by_record(const void *a, const void *b) {
-    const struct wanted_text *p = a, *q = b;
-    return (p->record > q->record) - (p->record < q->record);
-}
-
 static cog_status read_texts(cog_documents *documents, const struct duplicate_rows *rows,
                              const struct report_choice *choice, const cog_run_options *run,
                              cog_report *report, struct report_texts *texts, cog_error *error) {
@@ -387,7 +382,6 @@ static cog_status read_texts(cog_documents *documents, const struct duplicate_ro
     for (uint32_t i = 0; i < choice->document_count; i++)
         if (choice->has_text[i])
             wanted[count++] = (struct wanted_text){rows->rows[choice->documents[i]].record, i};
-    qsort(wanted, count, sizeof *wanted, by_record);
     cog_status status = report_texts_read(documents, wanted, count, choice->document_count, run,
                                           report, texts, error);
     free(wanted);
@@ -402,7 +396,7 @@ static cog_status read_reference_texts(const struct duplicate_rows *rows,
     struct wanted_text *wanted;
     const size_t count = choice->reference_count;
     TAKE(wanted, count, "the texts of the report", error);
-    for (uint32_t i = 0; i < count; i++) /* records ascend with rows */
+    for (uint32_t i = 0; i < count; i++)
         wanted[i] = (struct wanted_text){
             rows->reference_record(rows->id_context, choice->reference_rows[i]), i};
     cog_status status =

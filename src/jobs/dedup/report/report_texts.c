@@ -80,10 +80,11 @@ static cog_status keep_texts(void *context, void *ingest_batch, cog_error *error
     return COG_OK;
 }
 
-cog_status report_texts_read(cog_documents *documents, const struct wanted_text *wanted,
+cog_status report_texts_read(cog_documents *documents, struct wanted_text *wanted,
                              size_t wanted_count, size_t count, const cog_run_options *run,
                              cog_report *report, struct report_texts *texts, cog_error *error) {
     struct text_pass pass = {.wanted = wanted, .wanted_count = wanted_count, .texts = texts};
+    qsort(wanted, wanted_count, sizeof *wanted, by_record);
     TAKE_ZEROED(texts->items, count, "the texts of the report", error);
     if (wanted_count == 0)
         return COG_OK;

@@ -22,10 +22,10 @@ struct report_texts {
     struct buffer bytes;
 };
 
-/* Reads the texts of records, given in ascending order, into `count` positions. Zero-initialise the
- * texts; report_texts_free releases. For documents from a pipe, call ingest_keep_pipes before the
+/* Reads the texts of records, which it sorts, into `count` positions. Zero-initialise the texts;
+ * report_texts_free releases. For documents from a pipe, call ingest_keep_pipes before the
  * first pass. */
-cog_status report_texts_read(cog_documents *documents, const struct wanted_text *wanted,
+cog_status report_texts_read(cog_documents *documents, struct wanted_text *wanted,
                              size_t wanted_count, size_t count, const cog_run_options *run,
                              cog_report *report, struct report_texts *texts, cog_error *error);
 void report_texts_free(struct report_texts *texts);

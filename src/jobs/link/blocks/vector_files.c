@@ -11,12 +11,8 @@ static const char *const file_name = "scratch file in TMPDIR";
 
 cog_status vector_files_open(struct vector_files *vectors, cog_error *error) {
     *vectors = (struct vector_files){.are_open = true, .files = {-1, -1}};
-    for (int i = 0; i < 2; i++) {
-        vectors->files[i] = scratch_file_open(error);
-        if (vectors->files[i] < 0)
-            return COG_ERR_IO;
-    }
-    return COG_OK;
+    TRY(scratch_file_open(&vectors->files[0], error));
+    return scratch_file_open(&vectors->files[1], error);
 }
 
 cog_status vector_files_add(struct vector_files *vectors, const uint32_t *columns,
