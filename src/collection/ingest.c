@@ -55,6 +55,7 @@ cog_status documents_of_log(struct query_log *log, uint64_t rows, bool strict,
 void documents_close(cog_documents *documents) {
     if (!documents)
         return;
+    ingest_close(documents->ahead);
     reader_close(documents->source);
     if (documents->foreign)
         foreign_documents_free(documents->foreign);

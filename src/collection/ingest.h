@@ -21,6 +21,10 @@ struct cog_documents {
     /* Numbers of the records that the last job skipped; sorted by cog_documents_skipped. */
     uint64_t *skipped;
     size_t skipped_count, skipped_capacity;
+    /* A finished pass over the first documents (sets/set_sample.h). It is freed with the documents:
+     * once large buffers are freed, glibc takes others of their size from its heap, and reading then
+     * needs 10 MB more. */
+    struct ingest *ahead;
 };
 
 /* Documents of a table; takes ownership of it, even after a failure. */

@@ -85,13 +85,16 @@ cog_status reader_set_extra_field(struct reader *reader, const char *field, cog_
     return COG_OK;
 }
 
+void reader_set_batch_bytes(struct reader *reader, size_t bytes) {
+    reader->options.batch_bytes = bytes ? bytes : DEFAULT_BATCH_BYTES;
+}
+
 cog_status reader_open(const struct reader_options *options, const char *const *paths, size_t count,
                        struct reader **result, cog_error *error) {
     struct reader *reader;
     TAKE_ZEROED(reader, 1, "a reader", error);
     reader->options = *options;
-    if (reader->options.batch_bytes == 0)
-        reader->options.batch_bytes = DEFAULT_BATCH_BYTES;
+    reader_set_batch_bytes(reader, options->batch_bytes);
     reader->source.descriptor = -1;
     cog_status status = input_files_list(&reader->options, paths, count, &reader->inputs, error);
     THEN(status, reader_set_extra_field(reader, options->extra_field, error));
@@ -111,7 +114,7 @@ cog_status reader_open_table(struct document_table *table, struct reader **resul
         document_table_free(table);
         return status;
     }
-    reader->options.batch_bytes = DEFAULT_BATCH_BYTES;
+    reader_set_batch_bytes(reader, 0);
     reader->source.descriptor = -1;
     reader->table = table;
     *result = reader;
@@ -132,7 +135,7 @@ cog_status reader_open_log(struct query_log *log, uint64_t rows, struct reader *
         query_log_free(log);
         return status;
     }
-    reader->options.batch_bytes = DEFAULT_BATCH_BYTES;
+    reader_set_batch_bytes(reader, 0);
     reader->source.descriptor = -1;
     reader->log = log;
     reader->log_rows = rows;

@@ -133,6 +133,8 @@ cog_status reader_add_field(struct reader *reader, const char *field, cog_error 
 /* The inputs will be read more than once: input from pipes is copied to a scratch file in TMPDIR,
  * and a file that changes between passes is detected. Call before the first reader_fill. */
 void reader_keep_pipes(struct reader *reader);
+/* Sets reader_options.batch_bytes for the following passes; 0: the usual size. */
+void reader_set_batch_bytes(struct reader *reader, size_t bytes);
 /* Ends each batch as soon as it has a record, because the writer of a pipe may be waiting for the
  * answer. */
 void reader_answer_at_once(struct reader *reader);

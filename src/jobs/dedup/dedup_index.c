@@ -183,7 +183,8 @@ static cog_status read_documents(struct index_dedup *dedup, cog_documents *docum
     struct duplicates *duplicates = dedup->duplicates;
     cog_documents *const collections[2] = {documents, NULL};
     cog_index_info info;
-    set_memory_announce_disk(collections, 0, job);
+    /* Nothing is joined, so there are no prefixes. */
+    TRY(set_memory_announce_disk(collections, &dedup->index->terms, 1, 0, job, error));
     TRY(document_sets_open(&duplicates->sets, beside, error));
     TRY(document_sets_read(&duplicates->sets, documents, &dedup->index->terms, true, rejects, job,
                            error));

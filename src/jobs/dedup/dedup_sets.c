@@ -224,7 +224,8 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     TRY(take_terms(dedup->options, &terms, error));
     cog_documents *const both[2] = {documents, dedup->options->against};
     const cog_index *index = dedup->options->against_index;
-    set_memory_announce_disk(both, index ? index_set_bytes(index) : 0, dedup->job);
+    TRY(set_memory_announce_disk(both, &terms, dedup->options->pairs.threshold,
+                                 index ? index_set_bytes(index) : 0, dedup->job, error));
     TRY(open_sets(dedup, documents, &terms, beside, error));
     const size_t kept = sets->count; /* from an earlier job */
     if (index)
@@ -402,6 +403,8 @@ static void report_join(const struct set_dedup *dedup, size_t groups) {
     report_number(report, "comparisons", (double)result->comparisons);
     report_number(report, "candidates", (double)result->candidates);
     report_number(report, "rounds", (double)result->rounds);
+    report_number(report, "disk_bytes",
+                  (double)(dedup->duplicates->sets.file.size_bytes + result->disk_bytes));
 }
 
 cog_status dedup_by_sets(cog_documents *documents, const cog_dedup_options *options,

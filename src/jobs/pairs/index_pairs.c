@@ -71,7 +71,8 @@ static cog_status find_by_sets(struct pair_task *task, cog_documents *documents,
                                struct match_list *matches, cog_error *error) {
     const struct corpus_options reading = {.terms = &task->terms, .sets = sets};
     cog_documents *const both[2] = {documents, NULL};
-    set_memory_announce_disk(both, index_set_bytes(index), &task->job);
+    TRY(set_memory_announce_disk(both, &task->terms, task->options.threshold,
+                                 index_set_bytes(index), &task->job, error));
     TRY(document_sets_open(sets, "-", error));
     TRY(corpus_read(&task->corpora[0], documents, &reading, task->run, task->report, error));
     corpus_trim(&task->corpora[0]);

@@ -2,7 +2,9 @@
 
 #include <stdio.h>
 
-enum { JOIN_LEAST_BYTES = 8 << 20, PROGRAM_BYTES = 10 << 20 };
+#include "collection/sets/set_sample.h"
+
+enum { JOIN_LEAST_BYTES = 8 << 20, PROGRAM_BYTES = 7 << 20 };
 
 cog_status set_memory_room(const struct document_sets *sets, uint64_t other_bytes,
                            const struct job *job, uint64_t *room, cog_error *error) {
@@ -38,18 +40,30 @@ void set_memory_predict(struct set_memory *prediction, struct set_join_options *
     options->predict_context = prediction;
 }
 
-/* A set takes five sixths of the size of its text. */
-void set_memory_announce_disk(cog_documents *const collections[2], uint64_t other_bytes,
-                              const struct job *job) {
+/* The share of the members that stand in prefixes, before any is counted: the places of prefixes
+ * behind the members that one document alone has, in natural text a quarter or more. */
+static double share_in_prefixes(double threshold) {
+    const double alone = 0.25, places = 1 - threshold;
+    return places > alone ? places - alone : 0;
+}
+
+cog_status set_memory_announce_disk(cog_documents *const collections[2],
+                                    const struct term_options *terms, double threshold,
+                                    uint64_t other_bytes, const struct job *job, cog_error *error) {
     enum { WORTH_SAYING = 1 << 30 };
-    uint64_t text = 0;
+    double sets = (double)other_bytes;
     char message[96];
-    for (size_t i = 0; i < 2; i++)
-        text += collections[i] ? ingest_text_bytes(collections[i]) : 0;
-    const double disk = (double)text * 5 / 6 + (double)other_bytes;
+    for (size_t i = 0; i < 2; i++) {
+        double bytes = 0;
+        if (collections[i])
+            TRY(set_sample_bytes(collections[i], terms, &bytes, error));
+        sets += bytes;
+    }
+    const double disk = sets * (1 + share_in_prefixes(threshold));
     report_number(job->report, "predicted_disk_bytes", disk);
-    if (text + other_bytes < WORTH_SAYING)
-        return;
+    if (disk < WORTH_SAYING)
+        return COG_OK;
     snprintf(message, sizeof message, "needs about %.1f GB of disk for scratch files", disk / 1e9);
     job_announce(job, message);
+    return COG_OK;
 }

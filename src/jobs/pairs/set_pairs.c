@@ -32,7 +32,8 @@ cog_status set_pairs_read(struct pair_task *task, cog_documents *const *document
                           struct document_sets *sets, cog_error *error) {
     cog_documents *const both[2] = {documents[0], task->sides == 2 ? documents[1] : NULL};
     const struct corpus_options reading = {.terms = &task->terms, .sets = sets};
-    set_memory_announce_disk(both, 0, &task->job);
+    TRY(set_memory_announce_disk(both, &task->terms, task->options.threshold, 0, &task->job,
+                                 error));
     TRY(document_sets_open(sets, "-", error));
     for (size_t side = 0; side < task->sides; side++) {
         TRY(corpus_read(&task->corpora[side], both[side], &reading, task->run, task->report,

@@ -233,38 +233,6 @@ static uint64_t most_counts_bytes(const struct set_join_options *options) {
     return options->memory_bytes ? options->memory_bytes / 4 * 3 : (uint64_t)COUNTS_BYTES_MOST;
 }
 
-/* The share of the members that are listed, before any is counted: of the places of prefixes in
- * documents that are left because they may have partners, half; of all documents, the places behind
- * the members that one document alone has, in natural text a quarter or more. */
-static double expected_listed(const struct joining *joining, bool are_left) {
-    const double alone = 0.25, least = 0.02, places = 1 - joining->lowest.threshold;
-    if (are_left)
-        return places / 2;
-    return places - alone > least ? places - alone : least;
-}
-
-/* A sixth of the members of documents that are left is in the cache of candidates; of all
- * documents, few are, but containment has many candidates. */
-static void predict(const struct joining *joining, uint64_t members, bool are_left) {
-    enum { ROW_BYTES = 9, MEMBER_BYTES = MEMBER_BITS / 8 };
-    const struct set_join_options *options = joining->options;
-    const uint64_t listed = (uint64_t)(expected_listed(joining, are_left) * (double)members);
-    const uint64_t counts = member_counts_predict_bytes(members, most_counts_bytes(options));
-    const uint64_t filter = options->measure.containment ? members / 8 : 0;
-    const uint64_t candidates = options->measure.containment ? members * sizeof(uint64_t)
-                                : are_left                   ? members * sizeof(uint64_t) / 6
-                                                             : 0;
-    const uint64_t cache = candidates < cache_bytes(joining) ? candidates : cache_bytes(joining);
-    const uint64_t index = set_index_bytes((size_t)listed) + cache;
-    const uint64_t prefixes = listed * MEMBER_BYTES;
-    const bool in_memory = prefixes <= left_of(options->memory_bytes, counts) / 4;
-    if (options->predict)
-        options->predict(options->predict_context,
-                         larger(joining->result->memory_bytes,
-                                larger(counts + filter, index) + (in_memory ? prefixes : 0) +
-                                    (uint64_t)joining->file->row_count * ROW_BYTES));
-}
-
 /* Counts the members of the documents that may have a partner, and clears the marks of the others.
  */
 static cog_status make_counts(struct joining *joining, uint8_t *marks, struct member_counts *counts,
@@ -273,10 +241,8 @@ static cog_status make_counts(struct joining *joining, uint8_t *marks, struct me
     const unsigned threads = joining->job->threads;
     TRY(lone_sets_unmark(joining->file, joining->result->members, &joining->lowest, most_bytes,
                          threads, marks, &joining->result->memory_bytes, error));
-    const uint64_t left = marked_members(joining->file, marks);
-    predict(joining, left, joining->result->memory_bytes > 0);
-    return member_counts_make(counts, left, most_bytes, joining->file, marks, threads,
-                              &joining->checkpoints, error);
+    return member_counts_make(counts, marked_members(joining->file, marks), most_bytes,
+                              joining->file, marks, threads, &joining->checkpoints, error);
 }
 
 static cog_status make_prefixes(struct joining *joining, size_t count, cog_error *error) {
@@ -290,8 +256,6 @@ static cog_status make_prefixes(struct joining *joining, size_t count, cog_error
     result->members = marked_members(joining->file, marks);
     job_stage(joining->job, "counting");
     const bool are_saved = set_prefixes_are_saved(&joining->checkpoints, joining->file->row_count);
-    if (are_saved)
-        predict(joining, result->members, false);
     cog_status status = are_saved ? COG_OK : make_counts(joining, marks, &counts, error);
     job_stage(joining->job, "sorting");
     THEN(status,
@@ -308,7 +272,27 @@ static cog_status make_prefixes(struct joining *joining, size_t count, cog_error
     return status;
 }
 
-static cog_status make_index(struct joining *joining, cog_error *error) {
+/* The cache of candidates: its slots, and the sets in them, whose number only the join will know.
+ * Measured on natural text, they have about as many members as are listed; for containment, which
+ * has many candidates, seven times as many. */
+static uint64_t expected_cache_bytes(const struct joining *joining, size_t count) {
+    const uint64_t times = joining->options->measure.containment ? 7 : 1;
+    const uint64_t slots = choose_cache_slots(joining, count) * joining->job->threads;
+    const uint64_t bytes =
+        slots * set_verifier_slot_bytes(0) + joining->result->listed * times * sizeof(uint64_t);
+    return bytes < cache_bytes(joining) ? bytes : cache_bytes(joining);
+}
+
+/* Called before the index is made, which with the cache is most of the memory. */
+static void predict(const struct joining *joining, size_t count, uint64_t index_and_prefixes) {
+    const struct set_join_options *options = joining->options;
+    if (options->predict)
+        options->predict(options->predict_context,
+                         larger(joining->result->memory_bytes,
+                                index_and_prefixes + expected_cache_bytes(joining, count)));
+}
+
+static cog_status make_index(struct joining *joining, size_t count, cog_error *error) {
     struct set_join_result *result = joining->result;
     const uint64_t held = set_prefixes_memory_bytes(joining->prefixes);
     const bool has_skips = joining->options->mode == SET_JOIN_CONNECTED;
@@ -320,10 +304,12 @@ static cog_status make_index(struct joining *joining, cog_error *error) {
     if (saved > capacity && saved - capacity <= capacity / 8)
         capacity = saved;
     capacity = capacity < result->listed ? capacity : (size_t)result->listed;
+    const uint64_t memory =
+        held + set_index_bytes(capacity) + (has_skips ? capacity * sizeof *joining->skips : 0);
+    predict(joining, count, memory);
     TRY(set_index_init(&joining->index, capacity, error));
     if (has_skips)
         TAKE(joining->skips, capacity, "posting lists", error);
-    const uint64_t memory = held + set_index_bytes(capacity) + (has_skips ? capacity * 4 : 0);
     result->memory_bytes = larger(result->memory_bytes, memory);
     result->disk_bytes = set_prefixes_disk_bytes(joining->prefixes);
     return COG_OK;
@@ -347,7 +333,7 @@ static uint64_t key_of(const struct joining *joining, size_t count) {
 
 static cog_status join_all(struct joining *joining, size_t count, cog_error *error) {
     cog_status status = make_prefixes(joining, count, error);
-    THEN(status, make_index(joining, error));
+    THEN(status, make_index(joining, count, error));
     THEN(status, make_seekers(joining, count, error));
     job_stage(joining->job, NULL);
     job_stage(joining->job, "joining");

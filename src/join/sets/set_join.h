@@ -45,8 +45,8 @@ struct set_join_options {
     /* Folder for checkpoints (join_checkpoint.h) and the result; a later join of the same sets and
      * question continues from them. Not for pairs. NULL: none. */
     const struct join_folder *work;
-    /* If not NULL, called with the approximate memory of the join as soon as the number of
-     * documents that may have partners is known. */
+    /* If not NULL, called with the approximate memory of the join as soon as the number of listed
+     * members is known, before their posting lists are made. */
     void (*predict)(void *context, uint64_t bytes);
     void *predict_context;
 };
