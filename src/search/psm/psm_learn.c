@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "estimate/interval.h"
 
 enum {
     SAMPLED_ROWS = 20000,
@@ -37,6 +38,19 @@ static void put_units(const float *margins, unsigned bits, float *units) {
         units[bit] = margins[bit] * factor;
 }
 
+/* All rows once, in random order; of more rows than wanted, random ones, few of them twice. */
+static void draw_rows(size_t rows, size_t wanted, uint32_t *numbers) {
+    struct random random = random_seeded(SEED);
+    for (size_t i = 0; i < wanted; i++) {
+        size_t place = (size_t)random_below(&random, rows == wanted ? i + 1 : rows);
+        numbers[i] = (uint32_t)(rows == wanted ? i : place);
+        if (rows == wanted) {
+            numbers[i] = numbers[place];
+            numbers[place] = (uint32_t)i;
+        }
+    }
+}
+
 static cog_status row_sample_take(struct row_sample *sample, const struct signatures_view *view,
                                   const float *margins, cog_error *error) {
     size_t row_bytes = view->bits / 8;
@@ -44,10 +58,9 @@ static cog_status row_sample_take(struct row_sample *sample, const struct signat
     TAKE(sample->numbers, sample->rows, "a sample of rows", error);
     TAKE(sample->signatures, sample->rows * row_bytes, "a sample of rows", error);
     TAKE(sample->margins, sample->rows * view->bits, "a sample of rows", error);
-    struct random random = random_seeded(SEED);
+    draw_rows(view->rows, sample->rows, sample->numbers);
     for (size_t i = 0; i < sample->rows; i++) {
-        size_t row = random_below(&random, view->rows);
-        sample->numbers[i] = (uint32_t)row;
+        size_t row = sample->numbers[i];
         memcpy(sample->signatures + i * row_bytes, signature_row(view, row), row_bytes);
         put_units(margins + row * view->bits, view->bits, sample->margins + i * view->bits);
     }
@@ -57,7 +70,7 @@ static cog_status row_sample_take(struct row_sample *sample, const struct signat
 /* A sampled row and a key near it that stands for `neighbours` neighbours. */
 struct near_pair {
     uint32_t query, row, distance;
-    double neighbours;
+    uint64_t neighbours;
 };
 
 struct near_pairs {
@@ -89,9 +102,8 @@ static cog_status keep_hits(const struct psm_training *training, const struct ma
         if (rows == 0)
             continue;
         GROW(pairs->items, pairs->capacity, pairs->count + 1, "pairs", error);
-        pairs->items[pairs->count++] =
-            (struct near_pair){hits[i].a + (uint32_t)first, hits[i].b, hits[i].distance,
-                               (double)rows * (is_copy ? 1 : (double)step)};
+        pairs->items[pairs->count++] = (struct near_pair){
+            hits[i].a + (uint32_t)first, hits[i].b, hits[i].distance, rows * (is_copy ? 1 : step)};
         pairs->apart += !is_copy;
     }
     return COG_OK;
@@ -229,20 +241,65 @@ static int by_penalty(const void *x, const void *y) {
     return ORDER(a, b);
 }
 
+/* The neighbours of each sampled row, and how many of them a bound has found. */
+struct found_neighbours {
+    uint64_t *all, *found; /* by sampled row */
+    struct share_tally none;
+};
+
+static void found_neighbours_free(struct found_neighbours *counts) {
+    FREE(counts->all, counts->found);
+}
+
+static cog_status found_neighbours_init(const struct row_sample *sample,
+                                        const struct near_pairs *pairs,
+                                        struct found_neighbours *counts, cog_error *error) {
+    TAKE_ZEROED(counts->all, sample->rows, "neighbours", error);
+    TAKE_ZEROED(counts->found, sample->rows, "neighbours", error);
+    for (size_t i = 0; i < pairs->count; i++)
+        counts->all[pairs->items[i].query] += pairs->items[i].neighbours;
+    for (size_t i = 0; i < sample->rows; i++)
+        share_tally_add(&counts->none, 0, counts->all[i]);
+    return COG_OK;
+}
+
+/* The least bounds for all recalls. As pairs are found in the order of their penalties, a recall
+ * is reached if the lower end of the interval of the found share reaches it. What so few pairs
+ * cannot show gets the bound that finds them all. */
+static void put_bounds(const struct header_penalty *penalties, size_t count,
+                       struct found_neighbours *counts, size_t rows, uint32_t *bounds) {
+    struct share_tally tally = counts->none;
+    size_t next = 0;
+    memset(counts->found, 0, rows * sizeof *counts->found);
+    for (size_t at = 0; at < count; at++) {
+        const struct near_pair *pair = penalties[at].pair;
+        const double more = (double)pair->neighbours, before = (double)counts->found[pair->query];
+        tally.hits += pair->neighbours;
+        tally.hits_squared += more * (2 * before + more);
+        tally.products += more * (double)counts->all[pair->query];
+        counts->found[pair->query] += pair->neighbours;
+        const double low = measured_share(&tally).low;
+        while (next < PSM_RECALLS && low * (PSM_RECALLS - 1) >= (double)next)
+            bounds[next++] = penalties[at].penalty;
+    }
+    while (next < PSM_RECALLS)
+        bounds[next++] = penalties[count - 1].penalty;
+}
+
 /* Which penalty holds which share of the neighbours, copies included: for every header size, as the
  * header takes in one bit after the other. */
 static cog_status learn_bounds(const struct psm_training *training, const struct row_sample *sample,
                                const struct near_pairs *pairs, struct psm_learned *learned,
                                cog_error *error) {
     struct header_penalty *penalties;
+    struct found_neighbours counts = {0};
     TAKE(penalties, pairs->count, "penalties", error);
-    double total = 0;
+    cog_status status = found_neighbours_init(sample, pairs, &counts, error);
     for (size_t i = 0; i < pairs->count; i++) {
         const struct near_pair *pair = &pairs->items[i];
         penalties[i] = (struct header_penalty){pair, difference_of(training, sample, pair), 0};
-        total += pair->neighbours;
     }
-    for (unsigned header = 1; header <= BUCKET_HEADER_BITS_MAX; header++) {
+    for (unsigned header = 1; status == COG_OK && header <= BUCKET_HEADER_BITS_MAX; header++) {
         for (size_t i = 0; i < pairs->count; i++) {
             size_t margin = (size_t)penalties[i].pair->query * training->stored->bits + header - 1;
             if (penalties[i].difference >> (128 - header) & 1)
@@ -250,16 +307,11 @@ static cog_status learn_bounds(const struct psm_training *training, const struct
                     volatility_penalty(&learned->volatility, sample->margins[margin]);
         }
         qsort(penalties, pairs->count, sizeof *penalties, by_penalty);
-        double held = 0;
-        for (size_t i = 0, at = 0; i < PSM_RECALLS; i++) {
-            while (at + 1 < pairs->count &&
-                   held + penalties[at].pair->neighbours < total * (double)i / (PSM_RECALLS - 1))
-                held += penalties[at++].pair->neighbours;
-            learned->bounds[header][i] = penalties[at].penalty;
-        }
+        put_bounds(penalties, pairs->count, &counts, sample->rows, learned->bounds[header]);
     }
+    found_neighbours_free(&counts);
     free(penalties);
-    return COG_OK;
+    return status;
 }
 
 static cog_status learn_from_pairs(const struct psm_training *training,

@@ -215,3 +215,41 @@ TEST(short_tables_take_many_equal_rows) {
     }
     short_data_free(&stored);
 }
+
+/* Of hits that are not equal to their query, which are always found. */
+static size_t count_apart(const struct match_list *hits) {
+    size_t count = 0;
+    for (size_t i = 0; i < hits->count; i++)
+        count += hits->items[i].distance > 0;
+    return count;
+}
+
+/* A few hundred neighbours to learn from do not show a recall exactly: psm is cautious, so nearly
+ * all of many small collections reach it, as far as so few can show it. */
+TEST(psm_reaches_the_recall_learned_from_few_neighbours) {
+    enum { COLLECTIONS = 20, FEW_ROWS = 600, QUERIES = 2000, CENTRES = 1200, RECALLS = 4 };
+    static const double recalls[RECALLS] = {0.8, 0.9, 0.95, 0.99};
+    unsigned reached[RECALLS] = {0};
+    for (uint64_t seed = 0; seed < COLLECTIONS; seed++) {
+        struct short_data stored = short_data_make(50 + seed, 7, FEW_ROWS, 64, CENTRES, 4);
+        struct short_data asked = short_data_make(500 + seed, 7, QUERIES, 64, CENTRES, 4);
+        struct match_list all = short_data_brute_force(&stored.view, &asked.view, RADIUS);
+        struct tables tables = make_tables(&stored, PSM, 0);
+        for (int r = 0; r < RECALLS; r++) {
+            struct match_list hits = {0};
+            CHECK_OK(search(tables, &stored.view, &asked, recalls[r], &hits, error));
+            double share = (double)count_apart(&hits) / (double)count_apart(&all);
+            reached[r] += share >= recalls[r];
+            CHECK_MSG(share > recalls[r] - 0.03, "recall %g of %g, seed %u", share, recalls[r],
+                      (unsigned)seed);
+            match_list_free(&hits);
+        }
+        match_list_free(&all);
+        method_release(tables.method, tables.own);
+        short_data_free(&stored);
+        short_data_free(&asked);
+    }
+    for (int r = 0; r < RECALLS; r++)
+        CHECK_MSG(reached[r] * 10 >= COLLECTIONS * (recalls[r] < 0.99 ? 9 : 6),
+                  "recall %g: reached by %u of %d", recalls[r], reached[r], COLLECTIONS);
+}
