@@ -225,14 +225,7 @@ static void report_decision(cog_report *report, const struct link_decision *deci
     report_expectation(report, "expected_recall", &choice->recall);
 }
 
-static bool is_kept(const struct link *link, const cog_link_options *options,
-                    float least_strength) {
-    if (!options->calibrated)
-        return (double)link->similarity >= options->threshold;
-    return link->strength >= least_strength;
-}
-
-/* Sets strengths and probabilities, and keeps the links that the options request. */
+/* Sets probabilities, and keeps the links that the options request. */
 static void keep_links(cog_links *links, const struct link_candidates *candidates,
                        const struct link_decision *decision, const cog_link_options *options,
                        cog_report *report) {
@@ -246,9 +239,10 @@ static void keep_links(cog_links *links, const struct link_candidates *candidate
     for (size_t i = 0; i < links->count; i++) {
         struct link *link = &links->items[i];
         struct link_view view = link_view_of(candidates, link);
-        link->strength = link_strength_of(&decision->strength, &view);
-        link->probability = (float)link_probability(decision, link->strength);
-        if (is_kept(link, options, choice.least_strength))
+        float strength = link_strength_of(&decision->strength, &view);
+        link->probability = (float)link_probability(decision, strength);
+        if (options->calibrated ? strength >= choice.least_strength
+                                : (double)link->similarity >= options->threshold)
             links->items[kept++] = *link;
     }
     links->count = kept;

@@ -22,7 +22,6 @@ struct link {
     float similarity;  /* cosine */
     float contrast;    /* relative to the two nearest; chooses among candidates */
     float score;       /* relative to more of the nearest */
-    float strength;    /* how far it stands out: whether it is a partner at all */
     float probability; /* of being right */
 };
 

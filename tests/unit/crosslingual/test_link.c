@@ -257,11 +257,11 @@ TEST(link_one_to_one_is_greedy) {
 }
 
 TEST(link_best_is_the_first_of_each) {
-    struct link links[] = {{1, 4, 0.5f, 0.2f, 0, 0, 0},
-                           {0, 3, 0.4f, 0.1f, 1, 0, 0},
-                           {1, 2, 0.5f, 0.2f, 0, 0, 0},
-                           {0, 1, 0.3f, 0.3f, 0, 0, 0},
-                           {2, 2, 0.9f, -1, 0, 0, 0}};
+    struct link links[] = {{1, 4, 0.5f, 0.2f, 0, 0},
+                           {0, 3, 0.4f, 0.1f, 1, 0},
+                           {1, 2, 0.5f, 0.2f, 0, 0},
+                           {0, 1, 0.3f, 0.3f, 0, 0},
+                           {2, 2, 0.9f, -1, 0, 0}};
     size_t count = 5;
     links_best(links, &count, 1);
     CHECK(count == 3);
