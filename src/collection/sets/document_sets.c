@@ -42,7 +42,7 @@ static struct fingerprint fingerprint_of(const void *data, size_t size, uint64_t
     return (struct fingerprint){hash.low64, hash.high64};
 }
 
-struct fingerprint fingerprint_of_sets(const void *bytes, size_t size) {
+static struct fingerprint fingerprint_of_sets(const void *bytes, size_t size) {
     return fingerprint_of(bytes, size, 1);
 }
 

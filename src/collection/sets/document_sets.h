@@ -39,10 +39,8 @@ cog_status document_sets_open_work(struct document_sets *sets, const char *path,
                                    const struct settings *made_by, bool resume, cog_error *error);
 void document_sets_close(struct document_sets *sets);
 
-/* Equal documents without terms have equal fingerprints of their texts; other equal documents, of
- * their encoded sets. */
+/* For documents without terms; the others have fingerprints of their encoded sets. */
 struct fingerprint fingerprint_of_text(struct bytes_view text);
-struct fingerprint fingerprint_of_sets(const void *bytes, size_t size);
 
 /* Documents of a batch to be appended to the file. Zero-initialise; set_batch_free releases. */
 struct set_batch {

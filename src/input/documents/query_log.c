@@ -106,8 +106,9 @@ static bool parse_clicks(struct bytes_view field, double *clicks) {
     return digits > 0 && digits <= 30;
 }
 
-const char *query_row_parse(struct bytes_view line, enum query_columns columns,
-                            struct query_row *row) {
+/* NULL, or the problem with the row (a constant). */
+static const char *query_row_parse(struct bytes_view line, enum query_columns columns,
+                                   struct query_row *row) {
     struct bytes_view fields[MAX_COLUMNS];
     size_t count = split(line, fields);
     *row = (struct query_row){.clicks = 1};

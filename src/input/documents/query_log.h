@@ -21,9 +21,6 @@ struct query_row {
 enum query_columns query_columns_of(struct bytes_view line);
 /* Whether the line is a header row; concatenated files have one in the middle too. */
 bool query_is_header(struct bytes_view line);
-/* NULL, or the problem with the row (a constant). */
-const char *query_row_parse(struct bytes_view line, enum query_columns columns,
-                            struct query_row *row);
 
 struct query_log;
 /* NULL when memory ran out. */

@@ -79,8 +79,10 @@ cog_status draft_take_settings(const cog_index *index, struct segment_draft *dra
                               MANIFEST_LEXICON, false, error);
 }
 
-cog_status draft_make_room_for_ids(struct segment_draft *draft, size_t rows, size_t size_bytes,
-                                   cog_error *error) {
+/* Reserves room for ids of this total size; then append them one by one; then make the table that
+ * finds them. */
+static cog_status draft_make_room_for_ids(struct segment_draft *draft, size_t rows,
+                                          size_t size_bytes, cog_error *error) {
     struct segment_memory *memory = &draft->memory;
     TAKE_ZEROED(memory->id_offsets, rows + 1, "ids", error);
     TAKE(memory->id_bytes, size_bytes, "ids", error);
@@ -89,7 +91,7 @@ cog_status draft_make_room_for_ids(struct segment_draft *draft, size_t rows, siz
     return COG_OK;
 }
 
-void draft_append_id(struct segment_draft *draft, size_t row, struct bytes_view id) {
+static void draft_append_id(struct segment_draft *draft, size_t row, struct bytes_view id) {
     uint64_t at = draft->memory.id_offsets[row];
     if (id.size)
         memcpy(draft->memory.id_bytes + at, id.data, id.size);

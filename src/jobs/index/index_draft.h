@@ -8,11 +8,6 @@
 const char *draft_knob_record(const struct search_method *method, unsigned knob);
 cog_status draft_take_settings(const cog_index *index, struct segment_draft *draft,
                                cog_error *error);
-/* Reserves room for ids of this total size; then append them one by one; then make the table that
- * finds them. */
-cog_status draft_make_room_for_ids(struct segment_draft *draft, size_t rows, size_t size_bytes,
-                                   cog_error *error);
-void draft_append_id(struct segment_draft *draft, size_t row, struct bytes_view id);
 /* Copies the ids of a corpus. */
 cog_status draft_copy_ids(const struct corpus *corpus, struct segment_draft *draft,
                           cog_error *error);

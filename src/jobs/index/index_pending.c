@@ -89,7 +89,9 @@ static cog_status pending_add(struct index_pending *pending, struct bytes_view i
     return COG_OK;
 }
 
-void pending_take(struct index_pending *pending, struct corpus *corpus) {
+/* Moves the documents that are not removed, in order, to *corpus, which must be zeroed. Nothing is
+ * pending afterwards. */
+static void pending_take(struct index_pending *pending, struct corpus *corpus) {
     size_t kept = 0;
     *corpus = pending->corpus;
     for (size_t row = 0; row < corpus->rows; row++)
@@ -205,7 +207,8 @@ static size_t tier_length(const cog_index *index) {
     return length;
 }
 
-cog_status index_merge_pending(cog_index *index, cog_error *error) {
+/* Merges the last pending segments while there are many of about equal size. */
+static cog_status index_merge_pending(cog_index *index, cog_error *error) {
     cog_status status = COG_OK;
     for (size_t length; status == COG_OK && (length = tier_length(index)) >= PENDING_TIER;) {
         struct segment_draft draft = {0};

@@ -20,17 +20,11 @@ void pending_free(struct index_pending *pending);
 size_t pending_count(const struct index_pending *pending);
 /* Whether a document with this id is pending. */
 bool pending_has(const struct index_pending *pending, struct bytes_view id);
-/* Moves the documents that are not removed, in order, to *corpus, which must be zeroed. Nothing is
- * pending afterwards. */
-void pending_take(struct index_pending *pending, struct corpus *corpus);
 
 /* Applies the frames of the log that the handle has not read yet. */
 cog_status index_read_log(cog_index *index, cog_error *error);
 /* Applies a payload that is already in the log. */
 cog_status index_apply_changes(cog_index *index, struct bytes_view payload, cog_error *error);
-
-/* Merges the last pending segments while there are many of about equal size. */
-cog_status index_merge_pending(cog_index *index, cog_error *error);
 
 /* Requires the lock of the folder and a handle at its current state. Repairs the end of the log;
  * the report has a notice if something was cut off. */

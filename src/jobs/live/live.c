@@ -290,7 +290,11 @@ cog_index *live_take_shown(cog_live *live, uint64_t *number) {
     return shown;
 }
 
-cog_index *live_take_fresh(cog_live *live, uint64_t *number) {
+/* The state with all changes acknowledged to the calling thread. It also has those acknowledged to
+ * others, unless a commit is running after a second without requests for a state. Waits only for
+ * changes of the calling thread. `number`: the first document that may be missing. cog_index_close
+ * it. */
+static cog_index *live_take_fresh(cog_live *live, uint64_t *number) {
     pthread_mutex_lock(&live->lock);
     live->read_ns = clock_ns();
     bool lacks_own = (uintptr_t)pthread_getspecific(live->own_commit) > live->shown_commit;

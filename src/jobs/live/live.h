@@ -131,11 +131,6 @@ void live_want_merge(cog_live *live);
 void live_end_merges(cog_live *live);
 /* Puts requests, linked by `next`, into the queue and waits until all have results. */
 void live_submit(cog_live *live, struct live_request *first, struct live_request *last);
-/* The state with all changes acknowledged to the calling thread. It also has those acknowledged to
- * others, unless a commit is running after a second without requests for a state. Waits only for
- * changes of the calling thread. `number`: the first document that may be missing. cog_index_close
- * it. */
-cog_index *live_take_fresh(cog_live *live, uint64_t *number);
 /* The state last shown, which may be older: its statistics and settings are valid for any change.
  */
 cog_index *live_take_shown(cog_live *live, uint64_t *number);

@@ -8,8 +8,18 @@
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-cog_status blocks_cut(const struct block_cutting *cutting, size_t **ends, size_t *block_count,
-                      cog_error *error) {
+/* How places are divided into blocks of about block_bytes, at least one row each. */
+struct block_cutting {
+    size_t count;
+    uint64_t block_bytes;
+    uint64_t (*bytes)(const void *context, size_t place); /* memory of a place */
+    const void *context;
+    const size_t *inside; /* ends that no block crosses; may be NULL */
+};
+
+/* free() *ends. */
+static cog_status blocks_cut(const struct block_cutting *cutting, size_t **ends,
+                             size_t *block_count, cog_error *error) {
     const size_t *inside = cutting->inside;
     uint64_t held = 0;
     size_t capacity = 0, blocks = 0;

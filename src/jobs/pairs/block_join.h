@@ -70,16 +70,3 @@ uint64_t block_join_bytes(const struct block_join *join);
 /* Writes the method's counts into the task's report. */
 void block_join_report(const struct block_join *join);
 void block_join_free(struct block_join *join);
-
-/* Divides places into blocks of about `block_bytes`, at least one row each; bytes(context, i) is
- * the memory of place i. No block crosses an end of the blocks in `inside` (may be NULL). free()
- * *ends. */
-struct block_cutting {
-    size_t count;
-    uint64_t block_bytes;
-    uint64_t (*bytes)(const void *context, size_t place);
-    const void *context;
-    const size_t *inside;
-};
-cog_status blocks_cut(const struct block_cutting *cutting, size_t **ends, size_t *block_count,
-                      cog_error *error);

@@ -154,7 +154,8 @@ uint64_t pair_task_memory_left(const struct pair_task *task) {
     return budget > held ? budget - held : budget ? 1 : 0;
 }
 
-uint64_t pair_task_set_join_bytes(const struct pair_task *task) {
+/* The part of the budget that a join of sets may use: at least the few megabytes that it needs. */
+static uint64_t pair_task_set_join_bytes(const struct pair_task *task) {
     enum { LEAST_BYTES = 8 << 20 };
     const uint64_t left = pair_task_memory_left(task);
     return left && left < LEAST_BYTES ? LEAST_BYTES : left;

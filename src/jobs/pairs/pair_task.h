@@ -102,8 +102,6 @@ void pair_task_name_rows(const struct pair_task *task, struct match_list *matche
 
 /* The part of the budget that a join may use: 0 without a budget, 1 if nothing is left. */
 uint64_t pair_task_memory_left(const struct pair_task *task);
-/* The same for joins of sets, but at least the few megabytes that they need. */
-uint64_t pair_task_set_join_bytes(const struct pair_task *task);
 /* The number of matches that fit into the rest of the budget (a growing list may double); 0 without
  * a budget. */
 size_t pair_task_max_matches(const struct pair_task *task);

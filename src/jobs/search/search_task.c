@@ -208,7 +208,8 @@ double search_task_bytes(const struct search_task *task) {
     return least.search_bytes > room ? least.search_bytes : room;
 }
 
-struct method_search search_task_ask(const struct search_task *task) {
+/* The question to the method, from the options and the task's effort. */
+static struct method_search search_task_ask(const struct search_task *task) {
     const cog_search_options *options = &task->options;
     const struct search_method *method = method_of(options->method);
     unsigned bits = index_bits(task->index);

@@ -49,8 +49,6 @@ double search_task_bytes(const struct search_task *task);
  * effort that reached it when the segment was built; if none did, everything is compared. Needs
  * only the number of queries and whether they have margins. */
 cog_status search_task_choose(struct search_task *task, cog_error *error);
-/* The question to the method, from the options and the task's effort. */
-struct method_search search_task_ask(const struct search_task *task);
 /* Answers with the method of the options, which must not be AUTO, and the task's effort. */
 cog_status search_task_run(struct search_task *task, cog_error *error);
 /* Reports statistics of the last run. */

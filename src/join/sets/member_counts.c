@@ -63,8 +63,9 @@ static cog_status take_tables(struct member_counts *counts, cog_error *error) {
     return error_memory(error, (size_t)bytes, "counts of terms");
 }
 
-cog_status member_counts_init(struct member_counts *counts, uint64_t members, uint64_t most_bytes,
-                              cog_error *error) {
+/* Tables for this total number of members, within most_bytes if that is at least 32 KiB. */
+static cog_status member_counts_init(struct member_counts *counts, uint64_t members,
+                                     uint64_t most_bytes, cog_error *error) {
     *counts = (struct member_counts){.identity = clock_ns()};
     choose_slots(counts, members, most_bytes);
     return take_tables(counts, error);

@@ -24,12 +24,9 @@ struct member_counts {
     uint64_t identity;    /* of the count; equal only for the same tables */
 };
 
-/* Tables for this total number of members, within most_bytes if that is at least 32 KiB. */
-cog_status member_counts_init(struct member_counts *counts, uint64_t members, uint64_t most_bytes,
-                              cog_error *error);
 void member_counts_free(struct member_counts *counts);
 uint64_t member_counts_bytes(const struct member_counts *counts);
-/* The memory that member_counts_init would take. */
+/* The memory that the tables for this number of members would take. */
 uint64_t member_counts_predict_bytes(uint64_t members, uint64_t most_bytes);
 
 /* Counts the sets of the rows whose mark is set (all if NULL), with checkpoints. Continues from the
