@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/io/compression.h"
 #include "base/io/output.h"
 #include "base/memory.h"
 #include "base/strings.h"
@@ -159,9 +160,21 @@ static bool append_curve(const struct link_gold *gold, bool svg, struct buffer *
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static bool is_picture(const char *path) {
-    size_t size = strlen(path);
-    return size >= 4 && strcmp(path + size - 4, ".svg") == 0;
+static bool ends_in(const char *path, const char *ending) {
+    size_t compressed, size = strlen(path), own = strlen(ending);
+    compression_of_name(path, &compressed);
+    size -= compressed;
+    return size >= own && memcmp(path + size - own, ending, own) == 0;
+}
+
+/* A name that promises a picture of another kind is refused. */
+static cog_status check_name(const char *path, cog_error *error) {
+    static const char *const others[] = {".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp", ".eps"};
+    for (size_t i = 0; path && i < sizeof others / sizeof *others; i++)
+        if (ends_in(path, others[i]))
+            return error_set(error, COG_ERR_USAGE, "%s: give a name that ends in .svg or .csv",
+                             path);
+    return COG_OK;
 }
 
 static cog_status write_file(const struct link_gold *gold, const char *path,
@@ -171,7 +184,7 @@ static cog_status write_file(const struct link_gold *gold, const char *path,
         return COG_OK;
     struct buffer text = {0};
     struct output *output = NULL;
-    cog_status status = append(gold, is_picture(path), &text)
+    cog_status status = append(gold, ends_in(path, ".svg"), &text)
                             ? COG_OK
                             : error_memory(error, text.size, "the curve of links");
     THEN(status, output_open(path, &output, error));
@@ -193,6 +206,8 @@ cog_status link_curves_write(struct link_gold *gold, const char *found, const ch
                          "link the documents again",
                          found, without, gold->link_count, plural(gold->link_count, "", "s"),
                          plural(without, "has", "have"));
+    TRY(check_name(calibration, error));
+    TRY(check_name(curve, error));
     if (gold->link_count)
         qsort(gold->links, gold->link_count, sizeof *gold->links, by_falling_probability);
     TRY(write_file(gold, calibration, append_calibration, error));

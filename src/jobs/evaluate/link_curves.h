@@ -3,7 +3,8 @@
  * probability.
  *
  * In: links judged by link_gold_take. Out: one file each, as CSV, or as a picture if its name ends
- * in .svg. An unknown link counts as wrong. Time: that of sorting the links. */
+ * in .svg, also compressed; names of other pictures are refused. An unknown link counts as wrong.
+ * Time: that of sorting the links. */
 #pragma once
 
 #include "jobs/evaluate/link_scores.h"

@@ -174,6 +174,9 @@ print(labels == [0.95, 0.96, 0.97, 0.98, 0.99, 1.0],
       all(abs(y - (20 + 400 * (1 - p) / 0.05)) < 0.06 for y, p in zip(heights, precisions)))
 PYTHON
 "$COGNATE" eval links stated.tsv --gold truth.tsv --curve - | sed -n 1,2p | cut -d , -f 1
+"$COGNATE" eval links stated.tsv --gold truth.tsv --curve curve.svg.gz >/dev/null
+gzip -cd curve.svg.gz | cmp - curve.svg && echo "compressed picture: same"
+"$COGNATE" eval links stated.tsv --gold truth.tsv --curve curve.png 2>&1
 # Links of other tools have no probabilities; a number that is none is named.
 "$COGNATE" eval links made.tsv --gold some.tsv --curve none.csv 2>&1
 echo "exit $?"
