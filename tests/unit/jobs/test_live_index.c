@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "cognate.h"
 #include "jobs/index/index_job.h"
 #include "test.h"
 #include "text/analyzer.h"
@@ -90,6 +91,62 @@ static cog_status remove_one(struct world *world, cog_error *error) {
     memmove(world->live + place, world->live + place + 1,
             (--world->live_count - place) * sizeof *world->live);
     return cog_index_remove(world->index, &id, 1, NULL, error);
+}
+
+/* Several at once, one of them an id that never was. */
+static cog_status remove_several(struct world *world, cog_error *error) {
+    enum { MOST = 5 };
+    const char *ids[MOST + 1] = {"none"};
+    size_t count = 1;
+    while (count <= MOST && world->live_count > 2) {
+        size_t place = (size_t)random_below(&world->random, world->live_count);
+        ids[count++] = world->ids[world->live[place]];
+        memmove(world->live + place, world->live + place + 1,
+                (--world->live_count - place) * sizeof *world->live);
+    }
+    return cog_index_remove(world->index, ids, count, NULL, error);
+}
+
+static cog_status reopen(struct world *world, cog_error *error) {
+    if (!world->folder[0])
+        return COG_OK;
+    cog_index_close(world->index);
+    world->index = NULL;
+    return cog_index_open(world->folder, &world->index, error);
+}
+
+/* By another handle of the folder: copies of documents of the index, and a document of words of its
+ * own twice. Only its first copy is added. */
+static cog_status add_unless_similar(struct world *world, cog_error *error) {
+    cog_live *live = NULL;
+    cog_add_options options;
+    size_t first = world->made;
+    if (!world->folder[0] || world->live_count == 0)
+        return COG_OK;
+    cog_add_options_init(&options);
+    options.unless_similar = 0.97;
+    cog_status status = cog_live_open(world->folder, &live, error);
+    for (size_t i = 0; i < 4 && status == COG_OK; i++) {
+        size_t number = world->made++;
+        char *text = world->texts[number];
+        snprintf(world->ids[number], sizeof world->ids[number], "d%zu", number);
+        if (i % 2)
+            memcpy(text, world->texts[world->live[number % world->live_count]], TEXT_BYTES);
+        else
+            for (size_t word = 0, at = 0; word < 12; word++)
+                at += (size_t)snprintf(text + at, TEXT_BYTES - at, "n%zux%zu ", first, word);
+        cog_document document = document_of(world, number);
+        cog_live_outcome outcome;
+        status = cog_live_add(live, &document, &options, &outcome, error);
+        if (status == COG_OK && outcome.added != (i == 0))
+            status = error_set(error, COG_ERR_INPUT, "document %zu: %s", i,
+                               outcome.added ? "added" : "left out");
+        if (i == 0)
+            world->live[world->live_count++] = number;
+    }
+    cog_live_close(live);
+    THEN(status, reopen(world, error));
+    return status;
 }
 
 /* Another text under an id that is there, and a new document. */
@@ -362,19 +419,15 @@ static bool answers_are_right(struct world *world, bool compacted, cog_error *er
     return right;
 }
 
-static cog_status reopen(struct world *world, cog_error *error) {
-    if (!world->folder[0])
-        return COG_OK;
-    cog_index_close(world->index);
-    world->index = NULL;
-    return cog_index_open(world->folder, &world->index, error);
-}
-
 /* One random change; *compacted: whether all is one segment now. */
 static cog_status step(struct world *world, bool *compacted, cog_error *error) {
-    uint64_t dice = random_below(&world->random, 12);
+    uint64_t dice = random_below(&world->random, 14);
     if (dice == 9)
         return reopen(world, error);
+    if (dice >= 12) {
+        *compacted = false;
+        return dice == 12 ? remove_several(world, error) : add_unless_similar(world, error);
+    }
     *compacted = dice == 8;
     if (dice == 8)
         return cog_index_compact(world->index, NULL, NULL, error);
@@ -383,8 +436,8 @@ static cog_status step(struct world *world, bool *compacted, cog_error *error) {
     return dice < 5 ? add_some(world, error) : remove_one(world, error);
 }
 
-static struct world *begin_for(cog_measure measure, bool vectors, uint64_t seed, cog_method method,
-                               bool in_folder, cog_error *error) {
+static struct world *begin_for(cog_measure measure, bool vectors, cog_signature_kind signature,
+                               uint64_t seed, cog_method method, bool in_folder, cog_error *error) {
     struct world *world = calloc(1, sizeof *world);
     cog_documents *none = NULL;
     static cog_document nothing;
@@ -392,6 +445,8 @@ static struct world *begin_for(cog_measure measure, bool vectors, uint64_t seed,
     cog_index_options_init_for(&world->options, measure);
     world->options.method = method;
     world->options.vectors = vectors;
+    if (measure == COG_MEASURE_COSINE)
+        world->options.sign.signature.kind = signature;
     cog_status status = cog_documents_from_memory(&nothing, 0, &none, error);
     if (status == COG_OK)
         status = cog_index_build(none, &world->options, NULL, &world->index, NULL, error);
@@ -411,34 +466,44 @@ static struct world *begin_for(cog_measure measure, bool vectors, uint64_t seed,
 }
 
 static struct world *begin(uint64_t seed, cog_method method, bool in_folder, cog_error *error) {
-    return begin_for(COG_MEASURE_COSINE, true, seed, method, in_folder, error);
+    return begin_for(COG_MEASURE_COSINE, true, COG_SIGNATURE_RP, seed, method, in_folder, error);
 }
 
 /* By cosine against a fresh build, by Jaccard and containment against the sets of the texts too,
  * and minhash signatures alone against the estimates of all. */
 TEST(live_index_answers_as_a_fresh_build_after_any_changes) {
+    enum { KINDS = 8, ROUNDS = 3 };
+    static const struct {
+        cog_measure measure;
+        bool vectors;
+        cog_method method;
+        cog_signature_kind signature; /* of cosines */
+    } kinds[KINDS] = {{COG_MEASURE_COSINE, true, COG_METHOD_FLAT, COG_SIGNATURE_RP},
+                      {COG_MEASURE_COSINE, true, COG_METHOD_SLICES, COG_SIGNATURE_RP},
+                      {COG_MEASURE_COSINE, true, COG_METHOD_COLUMNS, COG_SIGNATURE_RP},
+                      {COG_MEASURE_COSINE, true, COG_METHOD_FLAT, COG_SIGNATURE_SIMHASH},
+                      {COG_MEASURE_JACCARD, true, COG_METHOD_AUTO, COG_SIGNATURE_RP},
+                      {COG_MEASURE_CONTAINMENT, true, COG_METHOD_AUTO, COG_SIGNATURE_RP},
+                      {COG_MEASURE_JACCARD, false, COG_METHOD_FLAT, COG_SIGNATURE_RP},
+                      {COG_MEASURE_JACCARD, false, COG_METHOD_SLICES, COG_SIGNATURE_RP}};
     cog_error fault = {0};
-    for (uint64_t seed = 0; seed < 17; seed++) {
-        const bool of_minhash = seed >= 14;
-        cog_measure measure = seed < 6                  ? COG_MEASURE_COSINE
-                              : seed < 10 || of_minhash ? COG_MEASURE_JACCARD
-                                                        : COG_MEASURE_CONTAINMENT;
-        const bool of_sets = measure != COG_MEASURE_COSINE && !of_minhash;
-        cog_method method = of_sets         ? COG_METHOD_AUTO
-                            : seed % 3 == 2 ? COG_METHOD_SLICES
-                                            : COG_METHOD_FLAT;
-        struct world *world = begin_for(measure, !of_minhash, seed, method, seed % 2, &fault);
+    for (unsigned seed = 0; seed < KINDS * ROUNDS; seed++) {
+        const unsigned kind = seed % KINDS;
+        /* In a folder twice, then in memory. */
+        struct world *world =
+            begin_for(kinds[kind].measure, kinds[kind].vectors, kinds[kind].signature, seed,
+                      kinds[kind].method, seed / KINDS % 3 < 2, &fault);
         CHECK_MSG(world, "%s", fault.message);
         bool compacted = false;
         CHECK_OK(add_some(world, error));
         for (int i = 0; i < STEPS; i++) {
-            CHECK_OK(step(world, &compacted, error));
+            CHECK_MSG(step(world, &compacted, &fault) == COG_OK, "seed %u, step %d: %s", seed, i,
+                      fault.message);
             CHECK_MSG(i % 3 || answers_are_right(world, compacted, &fault), "seed %u, step %d: %s",
-                      (unsigned)seed, i, fault.message);
+                      seed, i, fault.message);
         }
         CHECK_OK(cog_index_compact(world->index, NULL, NULL, error));
-        CHECK_MSG(answers_are_right(world, true, &fault), "seed %u: %s", (unsigned)seed,
-                  fault.message);
+        CHECK_MSG(answers_are_right(world, true, &fault), "seed %u: %s", seed, fault.message);
         cog_index_close(world->index);
         free(world);
     }
