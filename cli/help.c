@@ -185,7 +185,7 @@ void print_help(const struct command *command, const struct command *action, boo
     list_options(&(struct listing){shown, all, stream, print_title, print_option});
     if (!all)
         fprintf(stream,
-                "\n`cognate %s%s%s --help-all` lists every option; see also cognate-%s(1).\n",
+                "\n`cognate %s%s%s --help-all` lists every option; see cognate-%s(1).\n",
                 command->name, action ? " " : "", action ? action->name : "", command->name);
 }
 

@@ -16,7 +16,8 @@ for command in $names; do
         lines=$("$COGNATE" $command $action --help | wc -l)
         [ $lines -ge 10 ] && [ $lines -le 40 ] || echo "$command $action: help of $lines lines"
         "$COGNATE" $command $action --help | grep -q '^Examples:' || echo "$command $action: no examples"
-        "$COGNATE" $command $action --help-all | awk -v name="$command $action" 'length($0) > 80 { print name ": wide: " $0 }'
+        { "$COGNATE" $command $action --help; "$COGNATE" $command $action --help-all; } |
+            awk -v name="$command $action" 'length($0) > 80 { print name ": wide: " $0 }'
     done
     "$COGNATE" help man $command >page
     for section in NAME SYNOPSIS DESCRIPTION 'EXIT STATUS' EXAMPLES 'SEE ALSO'; do
