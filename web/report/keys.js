@@ -63,6 +63,11 @@ function moveMember(step) {
 
 const listKeys = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
 
+// The list stands below the charts: the first key that moves in it, or decides, brings it into view.
+function revealBrowser() {
+  if ($("tabs").getBoundingClientRect().top > innerHeight / 2) $("tabs").scrollIntoView({ behavior: "instant" });
+}
+
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
   const typing = event.target.closest("input:not([type=range]), select, textarea");
@@ -71,6 +76,7 @@ function onKey(event) {
   if (event.target === $("list") && event.key in listKeys) select(Math.max(0, Math.min(state.items.length - 1, state.selected + listKeys[event.key])));
   else if (event.key in actions) actions[event.key]();
   else return;
+  if ("jknpsdxu".includes(event.key)) revealBrowser();
   event.preventDefault();
 }
 
