@@ -10,7 +10,7 @@ Texts are sentences of drawn words, of which three in ten are changed copies of 
 Jaccard coefficient of word 3-grams of 0.8 or more to a document that is kept, the first stays. Peers use 128 permutations;
 datasketch sees the first N only, and its time for all is extrapolated linearly. Agreement is about the documents that the
 exact answer removes: recall is the share of them that goes, precision the share of what goes that should. Every
-measurement is a process of its own; seconds are processor time of all its threads.
+measurement is a process of its own. cognate uses all processors, the peers one; CPU is the processor time of all threads.
 
 The overhead is that of the same job over the same texts in Arrow: cognate.dedup of a large_string column beside bench_arrow,
 a C program that makes the same calls of the C API on such a column. Both do it several times in one process, processes of
@@ -137,14 +137,15 @@ def agreement(kept, exact, count):
 def compare(count, part):
     ours = measured("cognate", count)
     print(f"{count} texts, {ours['text_bytes'] / 1e6:.0f} MB; exact: {count - len(ours['kept'])} go")
-    print(f"{'':12}{'CPU s':>10}{'ratio':>8}{'recall':>9}{'precision':>11}")
-    print(f"{'cognate':12}{ours['cpu']:10.1f}{1:8.0f}{1:9.4f}{1:11.4f}")
+    print(f"{'':12}{'wall s':>10}{'ratio':>8}{'CPU s':>10}{'ratio':>8}{'recall':>9}{'precision':>11}")
+    print(f"{'cognate':12}{ours['wall']:10.1f}{1:8.0f}{ours['cpu']:10.1f}{1:8.0f}{1:9.4f}{1:11.4f}")
     for name, rows in (("rensa", count), ("datasketch", part)):
         theirs = measured(name, rows)
-        seconds = theirs["cpu"] * count / rows
+        wall, cpu = theirs["wall"] * count / rows, theirs["cpu"] * count / rows
         recall, precision = agreement(theirs["kept"], ours["kept"], rows)
         note = "" if rows == count else f"  extrapolated from {rows}"
-        print(f"{name:12}{seconds:10.1f}{seconds / ours['cpu']:8.1f}{recall:9.4f}{precision:11.4f}{note}", flush=True)
+        print(f"{name:12}{wall:10.1f}{wall / ours['wall']:8.1f}{cpu:10.1f}{cpu / ours['cpu']:8.1f}"
+              f"{recall:9.4f}{precision:11.4f}{note}", flush=True)
     print(f"memory that dedup adds: {ours['added_bytes'] / 1e6:.0f} MB, beside {ours['text_bytes'] / 1e6:.0f} MB of text in Arrow")
 
 
