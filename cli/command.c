@@ -51,8 +51,9 @@ bool take_input_options(const struct arguments *arguments, cog_input_options *op
 }
 
 bool take_term_options(const struct arguments *arguments, cog_term_options *options) {
-    options->tokens = (cog_tokens)choice_option(arguments, OPTION_TOKENS, (int)options->tokens);
-    if (options->tokens == COG_TOKENS_CODE)
+    const cog_tokens before = options->tokens;
+    options->tokens = (cog_tokens)choice_option(arguments, OPTION_TOKENS, (int)before);
+    if (options->tokens == COG_TOKENS_CODE && before != COG_TOKENS_CODE)
         options->ngram = COG_CODE_NGRAM;
     if (!unsigned_option(arguments, OPTION_NGRAM, 1, 32, &options->ngram))
         return false;
@@ -227,8 +228,19 @@ void print_skipped(double skipped, const char *noun) {
     }
 }
 
+/* Terms are made as in the index, unless an option says otherwise, which the index then refuses. */
+static cog_status open_index(struct session *session, const char *path, cog_term_options *terms,
+                             cog_index **index) {
+    cog_sign_options sign;
+    const cog_status status = cog_index_open(path, index, &session->error);
+    if (status != COG_OK || !cog_index_sign_options(*index, &sign))
+        return status;
+    *terms = sign.terms;
+    return take_term_options(session->arguments, terms) ? COG_OK : COG_ERR_USAGE;
+}
+
 cog_status open_reference(struct session *session, const cog_input_options *input,
-                          cog_documents **documents, cog_index **index) {
+                          cog_term_options *terms, cog_documents **documents, cog_index **index) {
     const struct arguments *arguments = session->arguments;
     const char *const *words = arguments->words + arguments->first_count;
     const size_t count = arguments->word_count - arguments->first_count;
@@ -237,6 +249,6 @@ cog_status open_reference(struct session *session, const cog_input_options *inpu
             return REFUSE(arguments, "--against %s: give an index by itself, without other inputs",
                           words[i]);
     return count == 1 && cog_index_exists(words[0])
-               ? cog_index_open(words[0], index, &session->error)
+               ? open_index(session, words[0], terms, index)
                : cog_documents_open(input, words, count, documents, &session->error);
 }

@@ -92,9 +92,10 @@ cog_status open_side(const struct arguments *arguments, enum option_id id, enum 
                      const cog_input_options *input, cog_documents **documents, cog_error *error);
 /* "known 10 links 9 precision ..." */
 void print_link_scores(const cog_link_scores *scores, FILE *stream);
-/* Opens the value of --against: an index if it is one, otherwise documents. */
+/* Opens the value of --against: an index if it is one, otherwise documents. Options of terms that
+ * are not given become those of the index, from which they borrow. */
 cog_status open_reference(struct session *session, const cog_input_options *input,
-                          cog_documents **documents, cog_index **index);
+                          cog_term_options *terms, cog_documents **documents, cog_index **index);
 /* Writes the pairs to the output and frees them; after an error only frees them. */
 cog_status write_pairs(struct session *session, cog_status status, cog_pairs *pairs);
 /* "1 document", "2 documents". */

@@ -102,7 +102,8 @@ static cog_status run(struct session *session) {
     cog_error *error = &session->error;
     cog_status status = cog_documents_open(&input, arguments->words, first, &documents, error);
     if (has_option(arguments, OPTION_AGAINST))
-        THEN(status, open_reference(session, &input, &options.against, &index));
+        THEN(status,
+             open_reference(session, &input, &options.pairs.sign.terms, &options.against, &index));
     options.against_index = index;
     THEN(status, cog_dedup(documents, &options, &outputs, &session->run, &clusters, session->report,
                            error));

@@ -99,13 +99,14 @@ struct sides {
     cog_lexicon *lexicon;
 };
 
-static cog_status open_sides(struct session *session, const struct pairs_arguments *taken,
+static cog_status open_sides(struct session *session, struct pairs_arguments *taken,
                              struct sides *sides) {
     cog_error *error = &session->error;
     cog_status status = cog_documents_open(&taken->input, taken->paths[0], taken->path_counts[0],
                                            &sides->documents[0], error);
     if (status == COG_OK && taken->path_counts[1])
-        status = open_reference(session, &taken->input, &sides->documents[1], &sides->index);
+        status = open_reference(session, &taken->input, &taken->pairs.sign.terms,
+                                &sides->documents[1], &sides->index);
     if (status == COG_OK && taken->lexicon && sides->index)
         return REFUSE(session->arguments,
                       "a lexicon projects documents, and --against is an index: "
@@ -115,7 +116,7 @@ static cog_status open_sides(struct session *session, const struct pairs_argumen
     return status;
 }
 
-static cog_status find_in_documents(struct session *session, const struct pairs_arguments *taken,
+static cog_status find_in_documents(struct session *session, struct pairs_arguments *taken,
                                     cog_pairs **pairs) {
     struct sides sides = {{NULL, NULL}, NULL, NULL};
     cog_documents **documents = sides.documents;
@@ -182,9 +183,10 @@ const struct command command_pairs = {
         "containment, the share of the smaller document's 3-grams that the larger one has.\n\n"
         "With --lexicon (see cognate-lexicon), documents of two languages are compared: those "
         "before --against are projected into the language of those after it.\n\n"
-        "--against may name an index (see cognate-index) with the same measure and terms. Its "
-        "documents are then the second collection, with the same result as if they were given as "
-        "files. Cosines are weighted by the statistics of both collections, not by those of the "
+        "--against may name an index (see cognate-index) with the same measure; terms are made as "
+        "in the index. Its documents are then the second collection, with the same result as if "
+        "they were given as files. Cosines are weighted by the statistics of both collections, not "
+        "by those of the "
         "index.\n\n"
         "If the input is a .npy file of signatures, pairs within --radius bits are listed, and "
         "similarities are estimates. Documents and pairs may exceed --memory: they are then "

@@ -93,6 +93,15 @@ for options in "--measure jaccard" "--ngram 2 --measure containment" "d.jsonl --
     "$COGNATE" dedup crawl.jsonl -o no.jsonl --against grown $options 2>&1
     echo "exit $?"
 done
+# Terms are made as in the index, if no option says otherwise.
+for terms in "--tokens regex --ngram 2" "--tokens code --ngram 3"; do
+    rm -rf grown && "$COGNATE" index build grown documents.jsonl --measure jaccard $terms --quiet
+    for command in "dedup crawl.jsonl --removed -" "pairs crawl.jsonl --measure jaccard"; do
+        "$COGNATE" $command --against documents.jsonl $terms --quiet >expected
+        "$COGNATE" $command --against grown --quiet | cmp - expected
+        "$COGNATE" $command --against grown ${terms% --ngram*} --quiet | cmp - expected && wc -l <expected
+    done
+done
 # Every damage of a segment is seen, and a search of it does not crash.
 for place in $(seq 0.02 0.04 0.99); do
     rm -rf D && cp -r containment D
