@@ -381,8 +381,9 @@ const char *take_fields(ondemand::document &document, json_field *fields, size_t
     ondemand::object object;
     for (size_t i = 0; i < count; i++)
         here.rest[i] = std::string_view(fields[i].name.data, fields[i].name.size);
-    if (document.get_object().get(object))
-        return "the record is not an object";
+    if (auto code = document.get_object().get(object))
+        return code == simdjson::INCORRECT_TYPE ? "the record is not an object"
+                                                : "the object does not end where the record ends";
     for (auto result : object) {
         ondemand::field field;
         if (auto code = std::move(result).get(field))

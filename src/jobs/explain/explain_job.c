@@ -175,6 +175,13 @@ static cog_status watch_words(void *context, unsigned worker, const struct docum
     return status;
 }
 
+void explain_note_others(int side, cog_report *report) {
+    report_notice(report,
+                  "the %s input has several documents and the first one is compared; to compare "
+                  "others, give their ids and the collections that have them",
+                  side == 0 ? "first" : "second");
+}
+
 static cog_status find_row(struct pair_explaining *work, int which, cog_error *error) {
     const struct corpus *corpus = &work->corpora[work->sides == 2 ? which : 0];
     if (!work->ids)
@@ -265,6 +272,9 @@ cog_status explain_pair(struct job *job, cog_documents *const documents[2],
                              error);
     for (int which = 0; which < 2 && status == COG_OK; which++)
         status = find_row(&work, which, error);
+    for (size_t side = 0; side < work.sides && status == COG_OK && !ids; side++)
+        if (work.corpora[side].rows > 1)
+            explain_note_others((int)side, job->report);
     THEN(status, make_vectors(&work, error));
     if (status == COG_OK) {
         *cosine = sparse_row_dot(&work.vectors[0], work.rows[0], &work.vectors[work.sides - 1],

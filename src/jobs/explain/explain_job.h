@@ -15,3 +15,5 @@ cog_status explain_link(const struct link_space *space, uint32_t from_row, uint3
 cog_status explain_pair(struct job *job, cog_documents *const documents[2],
                         const char *const ids[2], const cog_sign_options *options,
                         cog_word_match **matches, size_t *count, double *cosine, cog_error *error);
+/* Says that the first document of this side (0, 1) was compared, and that it has others. */
+void explain_note_others(int side, cog_report *report);

@@ -5,6 +5,7 @@
 
 #include "base/io/output.h"
 #include "base/strings.h"
+#include "jobs/explain/explain_job.h"
 #include "jobs/result_table.h"
 
 /* ---- The two documents ----------------------------------------------------------------------- */
@@ -15,7 +16,8 @@ struct looking {
     const char *const *ids; /* NULL: the first document */
     struct overlap_document *documents;
     bool is_wanted[2], is_found[2];
-    uint64_t records[2]; /* of the documents found; if ids repeat, the first is used */
+    uint64_t records[2]; /* of the documents found; if several match, the first is used */
+    bool has_others[2];
     pthread_mutex_t lock;
 };
 
@@ -28,6 +30,7 @@ static cog_status keep_document(struct looking *looking, int which, const struct
                                 cog_error *error) {
     const struct document *from = item->document;
     struct overlap_document *to = &looking->documents[which];
+    looking->has_others[which] = looking->is_found[which];
     if (looking->is_found[which] && looking->records[which] < item->record)
         return COG_OK;
     if (from->terms)
@@ -87,6 +90,8 @@ static cog_status read_side(const struct job *job, cog_documents *const document
                                     false, &looking.ingest, error);
     THEN(status, ingest_run(looking.ingest, &looking, look, settle, error));
     THEN(status, check_found(&looking, error));
+    if (status == COG_OK && !ids && looking.has_others[side])
+        explain_note_others(side, job->report);
     ingest_close(looking.ingest);
     pthread_mutex_destroy(&looking.lock);
     return status;

@@ -23,6 +23,11 @@ for a, b, measure, *more in (("1", "2", "containment"), ("3", "4", "containment"
     for span in found["spans"]:
         print(span["ngrams"], *(texts[id][slice(*span[side])].decode() for id, side in ((a, "a"), (b, "b"))), sep=" | ")
 P
+# Files of several documents: the first of each, and a notice.
+"$COGNATE" explain d.jsonl d.jsonl --measure jaccard 2>&1 >passages
+head -n 1 passages
+"$COGNATE" explain a.txt d.jsonl 2>&1 >words
+"$COGNATE" explain 1 2 --from d.jsonl 2>&1 >words
 # On a terminal: colours, and nothing that a terminal would obey.
 printf 'one two three \033[31mfour\n' >c.txt
 python3 - "$COGNATE" <<'P'

@@ -53,12 +53,12 @@ TEST(input_jsonl_bad_records_are_named_and_passed_over) {
     static const struct {
         const char *record, *reason;
     } cases[] = {
-        {"{\"text\":\"a\"", "not valid JSON"},
+        {"{\"text\":\"a\"", "object does not end where the record ends"},
         {"{\"text\":\"a}", "not valid JSON"},
         {"[\"text\"]", "not an object"},
         {"\"text\"", "not an object"},
         {"{\"text\":\"a\"} {\"text\":\"b\"}", "follows the object"},
-        {"{\"text\":\"a\"} x", "not valid JSON"},
+        {"{\"text\":\"a\"} x", "object does not end where the record ends"},
         {"{\"text\":\"a\",}", "not valid JSON"},
         {"{\"text\" \"a\"}", "not valid JSON"},
         {"{\"text\":\"a\",\"x\":tru}", "not valid JSON"},
