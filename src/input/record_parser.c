@@ -49,7 +49,8 @@ cog_status record_parser_create(const struct reader *reader, struct record_parse
         return error_memory(error, sizeof *parser, "a record parser");
     }
     parser->inputs = reader_inputs(reader);
-    const char *added = parser->table ? NULL : parser->inputs->options->added_field;
+    const struct reader_options *options = parser->inputs->options; /* NULL: not from files */
+    const char *added = options ? options->added_field : NULL;
     if (added && !json_append_string(&parser->added_name, view_of(added, strlen(added)))) {
         record_parser_free(parser);
         return error_memory(error, strlen(added), "a record parser");
