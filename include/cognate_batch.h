@@ -433,7 +433,7 @@ COG_API void cog_sentence_writer_free(cog_sentence_writer *writer);
 
 /* Makes clusters of rows 0 to rows - 1 from the pairs at or above the threshold, in any order, as
  * cog_dedup does. keys[row]: of near-duplicates the one with the greatest key is kept, among equal
- * ones the earlier; NULL: the earlier. similarities NULL: all 1. Columns as in
+ * ones the earlier; NULL: the earlier. similarities NULL: all 1; a NaN is refused. Columns as in
  * cog_clusters_to_arrow, for rows in clusters of two or more. */
 COG_API cog_status cog_clusters_of_pairs(size_t rows, const int64_t *a, const int64_t *b,
                                          const double *similarities, size_t count,

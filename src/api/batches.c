@@ -213,9 +213,13 @@ static cog_status take_pairs(size_t rows, const int64_t *a, const int64_t *b,
     for (size_t i = 0; i < count; i++) {
         if (a[i] < 0 || b[i] < 0 || (uint64_t)a[i] >= rows || (uint64_t)b[i] >= rows)
             return error_set(error, COG_ERR_USAGE,
-                             "pair %zu is of rows %lld and %lld, and there "
-                             "are %zu rows",
-                             i, (long long)a[i], (long long)b[i], rows);
+                             "pair %zu is of rows %lld and %lld, and there are %zu rows", i,
+                             (long long)a[i], (long long)b[i], rows);
+        if (similarities && isnan(similarities[i]))
+            return error_set(error, COG_ERR_USAGE,
+                             "pair %zu has no similarity (NaN): leave out pairs of skipped rows, "
+                             "and pairs below the threshold",
+                             i);
         if (a[i] == b[i])
             continue;
         matches->items[matches->count++] =

@@ -1,235 +1,12 @@
 /* Documents from Arrow streams, results as Arrow streams, signatures into the caller's memory, and
  * the cancel token. */
-#include <errno.h>
 #include <pthread.h>
 
-#include "cognate.h"
+#include "api/arrow_streams.h"
 #include "input/arrow_column.h"
 #include "test.h"
 
-/* ---- A producer of streams: rows of (text, id, lang), NULL for null ---------------------------
- */
-
-enum { MAX_ROWS = 64, MAX_CHUNKS = 4 };
-
-struct row {
-    const char *text, *id, *lang;
-};
-
-struct producer {
-    const char *format; /* of all columns: "u", "U" or "vu", or their binary forms */
-    const char *index;  /* all columns are encoded by dictionaries, with places of this format */
-    bool bad_index;     /* and the place of the last row of each array does not exist */
-    bool bare;          /* texts alone */
-    const struct row *rows;
-    size_t sizes[MAX_CHUNKS]; /* rows per chunk */
-    size_t chunk_count, next_chunk, next_row;
-    int64_t lead; /* rows in front of each array, which its offset passes over */
-    int fails_at; /* get_next fails at this chunk; -1: never */
-    int64_t integer_ids;
-};
-
-static int live_arrays;
-
-static void release_schema(struct ArrowSchema *schema) {
-    for (int64_t i = 0; i < schema->n_children; i++) {
-        free(schema->children[i]->dictionary);
-        free(schema->children[i]);
-    }
-    free(schema->children);
-    free(schema->dictionary);
-    schema->release = NULL;
-}
-
-static void encode_schema(const struct producer *producer, struct ArrowSchema *schema) {
-    if (!producer->index)
-        return;
-    schema->dictionary = calloc(1, sizeof *schema->dictionary);
-    *schema->dictionary = (struct ArrowSchema){.format = schema->format, .name = ""};
-    schema->format = producer->index;
-}
-
-static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) {
-    static const char *const names[] = {"text", "id", "lang"};
-    const struct producer *producer = stream->private_data;
-    *out = (struct ArrowSchema){.format = "+s", .name = "", .release = release_schema};
-    if (producer->bare) {
-        out->format = producer->format;
-        encode_schema(producer, out);
-        return 0;
-    }
-    out->n_children = 3;
-    out->children = calloc(3, sizeof *out->children);
-    for (int i = 0; i < 3; i++) {
-        out->children[i] = calloc(1, sizeof *out->children[i]);
-        out->children[i]->format = i == 1 && producer->integer_ids ? "i" : producer->format;
-        out->children[i]->name = names[i];
-        encode_schema(producer, out->children[i]);
-    }
-    return 0;
-}
-
-static void free_column(struct ArrowArray *array) {
-    for (int64_t i = 0; i < array->n_buffers; i++)
-        free((void *)(uintptr_t)array->buffers[i]);
-    free((void *)array->buffers);
-    if (array->dictionary)
-        free_column(array->dictionary);
-    free(array->dictionary);
-}
-
-static void release_array(struct ArrowArray *array) {
-    for (int64_t i = 0; i < array->n_children; i++) {
-        free_column(array->children[i]);
-        free(array->children[i]);
-    }
-    free(array->children);
-    free_column(array);
-    array->release = NULL;
-    live_arrays--;
-}
-
-static const char *value_of(const struct row *row, int column) {
-    return column == 0 ? row->text : column == 1 ? row->id : row->lang;
-}
-
-/* Texts in one of the three layouts, behind `lead` rows of garbage. */
-static void fill_texts(const struct producer *producer, const struct row *rows, size_t count,
-                       int column, struct ArrowArray *array) {
-    enum { BLOCK_BYTES = 1 << 14 };
-    bool views = producer->format[0] == 'v';
-    bool large = producer->format[0] == 'U' || producer->format[0] == 'Z';
-    size_t total = count + (size_t)producer->lead, used = 0;
-    uint8_t *validity = calloc(1, total / 8 + 1), *places = calloc(total + 1, 16);
-    char *data = calloc(1, BLOCK_BYTES);
-    for (size_t i = 0; i < total; i++) {
-        const char *value = i < (size_t)producer->lead
-                                ? "in front"
-                                : value_of(&rows[i - (size_t)producer->lead], column);
-        size_t size = value ? strlen(value) : 0;
-        memcpy(data + used, value ? value : "", size);
-        validity[i / 8] |= (uint8_t)((value != NULL) << i % 8);
-        array->null_count += !value;
-        if (views) {
-            int32_t view[4] = {(int32_t)size, 0, 0, (int32_t)used};
-            memcpy(view + 1, value ? value : "", size <= 12 ? size : 4);
-            memcpy(places + 16 * i, view, 16);
-        } else if (large) {
-            ((int64_t *)(void *)places)[i + 1] = (int64_t)(used + size);
-        } else {
-            ((int32_t *)(void *)places)[i + 1] = (int32_t)(used + size);
-        }
-        used += size;
-    }
-    array->length = (int64_t)count;
-    array->offset = producer->lead;
-    array->n_buffers = views ? 4 : 3;
-    array->buffers = calloc(4, sizeof *array->buffers);
-    array->buffers[0] = validity;
-    array->buffers[1] = places;
-    array->buffers[2] = data;
-    if (views) {
-        int64_t *sizes = calloc(1, sizeof *sizes);
-        *sizes = (int64_t)used;
-        array->buffers[3] = sizes;
-    }
-}
-
-static void fill_integers(const struct producer *producer, const struct row *rows, size_t count,
-                          struct ArrowArray *array) {
-    int32_t *values = calloc(count + (size_t)producer->lead + 1, sizeof *values);
-    for (size_t i = 0; i < count; i++)
-        values[i + (size_t)producer->lead] = atoi(rows[i].id);
-    array->length = (int64_t)count;
-    array->offset = producer->lead;
-    array->n_buffers = 2;
-    array->buffers = calloc(2, sizeof *array->buffers);
-    array->buffers[1] = values;
-}
-
-/* The column as places in a dictionary, whose values are in reverse order after `lead` others. The
- * values of rows without a text are null there, and every other such row is null itself, with a
- * place that does not exist. */
-static void fill_encoded(const struct producer *producer, const struct row *rows, size_t count,
-                         int column, struct ArrowArray *array) {
-    static const char formats[] = "cCsSiIlL";
-    const size_t width = (size_t)1 << (strchr(formats, producer->index[0]) - formats) / 2;
-    struct row reversed[MAX_ROWS];
-    for (size_t i = 0; i < count; i++)
-        reversed[i] = rows[count - 1 - i];
-    array->dictionary = calloc(1, sizeof *array->dictionary);
-    if (column == 1 && producer->integer_ids)
-        fill_integers(producer, reversed, count, array->dictionary);
-    else
-        fill_texts(producer, reversed, count, column, array->dictionary);
-    const size_t total = count + (size_t)producer->lead;
-    uint8_t *validity = calloc(1, total / 8 + 1);
-    char *places = calloc(total + 1, width);
-    for (size_t i = 0; i < count; i++) {
-        const size_t at = i + (size_t)producer->lead;
-        const bool is_null = !value_of(&rows[i], column) && i % 2;
-        const int64_t wrong = -1, right = (int64_t)(count - 1 - i);
-        const bool is_wrong = is_null || (producer->bad_index && i == count - 1);
-        memcpy(places + at * width, is_wrong ? &wrong : &right, width); /* little-endian */
-        validity[at / 8] |= (uint8_t)(!is_null << at % 8);
-        array->null_count += is_null;
-    }
-    array->length = (int64_t)count;
-    array->offset = producer->lead;
-    array->n_buffers = 2;
-    array->buffers = calloc(2, sizeof *array->buffers);
-    array->buffers[0] = validity;
-    array->buffers[1] = places;
-}
-
-static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
-    struct producer *producer = stream->private_data;
-    *out = (struct ArrowArray){0};
-    if ((int)producer->next_chunk == producer->fails_at)
-        return EIO;
-    if (producer->next_chunk == producer->chunk_count)
-        return 0;
-    size_t count = producer->sizes[producer->next_chunk++];
-    const struct row *rows = producer->rows + producer->next_row;
-    producer->next_row += count;
-    live_arrays++;
-    out->release = release_array;
-    if (producer->bare) {
-        (producer->index ? fill_encoded : fill_texts)(producer, rows, count, 0, out);
-        return 0;
-    }
-    out->length = (int64_t)count;
-    out->n_buffers = 1;
-    out->buffers = calloc(1, sizeof *out->buffers);
-    out->n_children = 3;
-    out->children = calloc(3, sizeof *out->children);
-    for (int i = 0; i < 3; i++) {
-        out->children[i] = calloc(1, sizeof *out->children[i]);
-        if (producer->index)
-            fill_encoded(producer, rows, count, i, out->children[i]);
-        else if (i == 1 && producer->integer_ids)
-            fill_integers(producer, rows, count, out->children[i]);
-        else
-            fill_texts(producer, rows, count, i, out->children[i]);
-    }
-    return 0;
-}
-
-static const char *get_last_error(struct ArrowArrayStream *stream) {
-    (void)stream;
-    return "the disk of the test is broken";
-}
-
-static void release_stream(struct ArrowArrayStream *stream) {
-    stream->release = NULL;
-}
-
-static struct ArrowArrayStream stream_of(struct producer *producer) {
-    return (struct ArrowArrayStream){get_schema, get_next, get_last_error, release_stream,
-                                     producer};
-}
-
-static const struct row rows[] = {
+static const struct arrow_row rows[] = {
     {"the quick brown fox jumps over the lazy dog near the old river bank", "a", "en"},
     {NULL, "b", NULL},
     {"the quick brown fox jumps over the lazy dog near the old river bend", "c", NULL},
@@ -240,86 +17,42 @@ static const struct row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static struct producer producer_of(const char *format, bool bare) {
-    return (struct producer){.format = format,
-                             .bare = bare,
-                             .rows = rows,
-                             .sizes = {3, 0, 4},
-                             .chunk_count = 3,
-                             .fails_at = -1};
-}
-
-/* ---- Results read back ----------------------------------------------------------------------- */
-
-struct table {
-    struct ArrowSchema schema;
-    struct ArrowArray array;
-};
-
-static bool table_read(struct ArrowArrayStream *stream, struct table *table) {
-    struct ArrowArray end = {0};
-    bool good = stream->get_schema(stream, &table->schema) == 0 &&
-                stream->get_next(stream, &table->array) == 0 && table->array.release &&
-                stream->get_next(stream, &end) == 0 && !end.release;
-    stream->release(stream);
-    return good && !stream->release;
-}
-
-static void table_free(struct table *table) {
-    table->schema.release(&table->schema);
-    table->array.release(&table->array);
-}
-
-static const struct ArrowArray *column(const struct table *table, const char *name) {
-    for (int64_t i = 0; i < table->schema.n_children; i++)
-        if (strcmp(table->schema.children[i]->name, name) == 0)
-            return table->array.children[i];
-    return NULL;
-}
-
-static int64_t whole(const struct table *table, const char *name, size_t row) {
-    return ((const int64_t *)column(table, name)->buffers[1])[row];
-}
-
-static double real(const struct table *table, const char *name, size_t row) {
-    return ((const double *)column(table, name)->buffers[1])[row];
-}
-
-static bool text_is(const struct table *table, const char *name, size_t row, const char *text) {
-    const struct ArrowArray *array = column(table, name);
-    const int64_t *offsets = array->buffers[1];
-    size_t size = (size_t)(offsets[row + 1] - offsets[row]);
-    return size == strlen(text) &&
-           memcmp((const char *)array->buffers[2] + offsets[row], text, size) == 0;
+static struct arrow_producer producer_of(const char *format, bool bare) {
+    return (struct arrow_producer){.format = format,
+                                   .bare = bare,
+                                   .rows = rows,
+                                   .sizes = {3, 0, 4},
+                                   .chunk_count = 3,
+                                   .fails_at = -1};
 }
 
 /* ---- Documents in ---------------------------------------------------------------------------- */
 
-static void find_pairs(struct producer producer, bool with_ids) {
-    struct ArrowArrayStream stream = stream_of(&producer), out;
+static void find_pairs(struct arrow_producer producer, bool with_ids) {
+    struct ArrowArrayStream stream = arrow_stream_of(&producer), out;
     cog_documents *documents = NULL;
     cog_pairs_options options;
     cog_pairs *pairs = NULL;
-    struct table table;
+    struct arrow_result table;
     const uint64_t *skipped = NULL;
     cog_pairs_options_init(&options, COG_MEASURE_JACCARD);
     CHECK_OK(cog_documents_from_arrow(&stream, NULL, &documents, error));
-    CHECK(!stream.release && cog_documents_count(documents) == ROWS && live_arrays == 2);
+    CHECK(!stream.release && cog_documents_count(documents) == ROWS && arrow_live_arrays == 2);
     CHECK_OK(cog_pairs_find(documents, NULL, &options, NULL, &pairs, NULL, error));
     CHECK(cog_documents_skipped(documents, &skipped) == 2 && skipped[0] == 1 && skipped[1] == 5);
     CHECK_OK(cog_pairs_to_arrow(pairs, true, &out, error));
     cog_pairs_free(pairs);
     cog_documents_close(documents);
-    CHECK(live_arrays == 0 && table_read(&out, &table));
+    CHECK(arrow_live_arrays == 0 && arrow_result_read(&out, &table));
     CHECK(table.array.length == 3 && table.schema.n_children == 6);
-    CHECK(whole(&table, "a", 0) == 0 && whole(&table, "b", 0) == 2);
-    CHECK(whole(&table, "a", 1) == 0 && whole(&table, "b", 1) == 6);
-    CHECK(whole(&table, "a", 2) == 2 && whole(&table, "b", 2) == 6);
-    CHECK(real(&table, "similarity", 1) == 1 && real(&table, "similarity", 0) < 0.9);
-    CHECK(column(&table, "distance")->null_count == 3);
-    CHECK(text_is(&table, "a_id", 2, with_ids ? "c" : "2"));
-    CHECK(text_is(&table, "b_id", 2, "6")); /* without an id: its number */
-    table_free(&table);
+    CHECK(arrow_whole(&table, "a", 0) == 0 && arrow_whole(&table, "b", 0) == 2);
+    CHECK(arrow_whole(&table, "a", 1) == 0 && arrow_whole(&table, "b", 1) == 6);
+    CHECK(arrow_whole(&table, "a", 2) == 2 && arrow_whole(&table, "b", 2) == 6);
+    CHECK(arrow_real(&table, "similarity", 1) == 1 && arrow_real(&table, "similarity", 0) < 0.9);
+    CHECK(arrow_column_named(&table, "distance")->null_count == 3);
+    CHECK(arrow_text_is(&table, "a_id", 2, with_ids ? "c" : "2"));
+    CHECK(arrow_text_is(&table, "b_id", 2, "6")); /* without an id: its number */
+    arrow_result_free(&table);
 }
 
 TEST(arrow_strings) {
@@ -340,7 +73,7 @@ TEST(arrow_string_views) {
 TEST(arrow_sliced_arrays) {
     static const char *const formats[] = {"u", "U", "vu"};
     for (int i = 0; i < 3; i++) {
-        struct producer producer = producer_of(formats[i], false);
+        struct arrow_producer producer = producer_of(formats[i], false);
         producer.lead = 3;
         find_pairs(producer, true);
     }
@@ -358,7 +91,7 @@ TEST(arrow_columns_encoded_by_dictionaries) {
     static const char *const formats[] = {"u", "U", "vu"};
     static const char *const places[] = {"c", "C", "s", "S", "i", "I", "l", "L"};
     for (int i = 0; i < 24; i++) {
-        struct producer producer = producer_of(formats[i % 3], i % 2);
+        struct arrow_producer producer = producer_of(formats[i % 3], i % 2);
         producer.index = places[i / 3];
         producer.lead = i % 4;
         find_pairs(producer, !producer.bare);
@@ -368,17 +101,18 @@ TEST(arrow_columns_encoded_by_dictionaries) {
 TEST(arrow_places_outside_a_dictionary_are_skipped) {
     for (int bare = 0; bare < 2; bare++)
         for (int integers = 0; integers < 2; integers++) {
-            static const struct row two[] = {{"the first text", "1", "en"}, {"another", "2", "en"}};
-            struct producer producer = {.format = "u",
-                                        .index = "i",
-                                        .bad_index = true,
-                                        .bare = bare,
-                                        .rows = two,
-                                        .sizes = {2},
-                                        .chunk_count = 1,
-                                        .fails_at = -1,
-                                        .integer_ids = integers};
-            struct ArrowArrayStream stream = stream_of(&producer);
+            static const struct arrow_row two[] = {{"the first text", "1", "en"},
+                                                   {"another", "2", "en"}};
+            struct arrow_producer producer = {.format = "u",
+                                              .index = "i",
+                                              .bad_index = true,
+                                              .bare = bare,
+                                              .rows = two,
+                                              .sizes = {2},
+                                              .chunk_count = 1,
+                                              .fails_at = -1,
+                                              .id_format = integers ? "i" : NULL};
+            struct ArrowArrayStream stream = arrow_stream_of(&producer);
             cog_documents *documents = NULL;
             cog_pairs_options options;
             cog_pairs *pairs = NULL;
@@ -422,42 +156,42 @@ TEST(arrow_columns_of_nulls) {
 }
 
 TEST(arrow_integer_ids_and_first_number) {
-    static const struct row numbered[] = {{"the same words in both of these", "-7", NULL},
-                                          {"the same words in both of these", "12", NULL}};
+    static const struct arrow_row numbered[] = {{"the same words in both of these", "-7", NULL},
+                                                {"the same words in both of these", "12", NULL}};
     for (int i = 0; i < 4; i++) {
         const bool integers = i % 2;
-        struct producer producer = {.format = "u",
-                                    .index = i / 2 ? "C" : NULL,
-                                    .bare = !integers,
-                                    .rows = numbered,
-                                    .sizes = {2},
-                                    .chunk_count = 1,
-                                    .fails_at = -1,
-                                    .integer_ids = 1};
-        struct ArrowArrayStream stream = stream_of(&producer), out;
+        struct arrow_producer producer = {.format = "u",
+                                          .index = i / 2 ? "C" : NULL,
+                                          .bare = !integers,
+                                          .rows = numbered,
+                                          .sizes = {2},
+                                          .chunk_count = 1,
+                                          .fails_at = -1,
+                                          .id_format = "i"};
+        struct ArrowArrayStream stream = arrow_stream_of(&producer), out;
         cog_documents *documents = NULL;
         cog_input_options input;
         cog_dedup_options options;
         cog_clusters *clusters = NULL;
-        struct table table;
+        struct arrow_result table;
         cog_input_options_init(&input);
         input.first_number = 100;
         cog_dedup_options_init(&options);
         CHECK_OK(cog_documents_from_arrow(&stream, &input, &documents, error));
         CHECK_OK(cog_dedup(documents, &options, NULL, NULL, &clusters, NULL, error));
         CHECK_OK(cog_clusters_to_arrow(clusters, true, &out, error));
-        CHECK(table_read(&out, &table) && table.array.length == 2);
-        CHECK(text_is(&table, "id", 0, integers ? "-7" : "100"));
-        CHECK(text_is(&table, "id", 1, integers ? "12" : "101"));
-        CHECK(((const uint8_t *)column(&table, "kept")->buffers[1])[0] == 1);
-        table_free(&table);
+        CHECK(arrow_result_read(&out, &table) && table.array.length == 2);
+        CHECK(arrow_text_is(&table, "id", 0, integers ? "-7" : "100"));
+        CHECK(arrow_text_is(&table, "id", 1, integers ? "12" : "101"));
+        CHECK(((const uint8_t *)arrow_column_named(&table, "kept")->buffers[1])[0] == 1);
+        arrow_result_free(&table);
         cog_clusters_free(clusters);
         cog_documents_close(documents);
     }
 }
 
-static void refuse(struct producer producer, const char *text_field, const char *message) {
-    struct ArrowArrayStream stream = stream_of(&producer);
+static void refuse(struct arrow_producer producer, const char *text_field, const char *message) {
+    struct ArrowArrayStream stream = arrow_stream_of(&producer);
     cog_documents *documents = NULL;
     cog_input_options input;
     cog_error error = {0};
@@ -465,11 +199,11 @@ static void refuse(struct producer producer, const char *text_field, const char 
     input.text_field = text_field;
     CHECK(cog_documents_from_arrow(&stream, &input, &documents, &error) != COG_OK);
     CHECK_MSG(strstr(error.message, message), "%s", error.message);
-    CHECK(!documents && !stream.release && live_arrays == 0);
+    CHECK(!documents && !stream.release && arrow_live_arrays == 0);
 }
 
 TEST(arrow_streams_that_fail_are_released) {
-    struct producer producer = producer_of("u", false);
+    struct arrow_producer producer = producer_of("u", false);
     refuse(producer, "body",
            "no column \"body\": name the column that has the texts; there are "
            "\"text\", \"id\", \"lang\"");
@@ -491,9 +225,9 @@ TEST(arrow_streams_that_fail_are_released) {
 /* ---- Results out ----------------------------------------------------------------------------- */
 
 static bool open_rows(cog_documents **documents) {
-    static struct producer producer;
+    static struct arrow_producer producer;
     producer = producer_of("u", false);
-    struct ArrowArrayStream stream = stream_of(&producer);
+    struct ArrowArrayStream stream = arrow_stream_of(&producer);
     return cog_documents_from_arrow(&stream, NULL, documents, NULL) == COG_OK;
 }
 
@@ -502,21 +236,21 @@ TEST(arrow_kept_rows_leave_out_skipped_ones) {
     cog_dedup_options options;
     cog_clusters *clusters = NULL;
     struct ArrowArrayStream out;
-    struct table table;
+    struct arrow_result table;
     cog_dedup_options_init(&options);
     CHECK(open_rows(&documents));
     CHECK_OK(cog_dedup(documents, &options, NULL, NULL, &clusters, NULL, error));
     CHECK_OK(cog_clusters_kept_to_arrow(clusters, &out, error));
-    CHECK(table_read(&out, &table) && table.array.length == 3);
-    CHECK(whole(&table, "row", 0) == 0 && whole(&table, "row", 1) == 3 &&
-          whole(&table, "row", 2) == 4);
-    table_free(&table);
+    CHECK(arrow_result_read(&out, &table) && table.array.length == 3);
+    CHECK(arrow_whole(&table, "row", 0) == 0 && arrow_whole(&table, "row", 1) == 3 &&
+          arrow_whole(&table, "row", 2) == 4);
+    arrow_result_free(&table);
     CHECK_OK(cog_clusters_removed_to_arrow(clusters, &out, error));
-    CHECK(table_read(&out, &table) && table.array.length == 2);
-    CHECK(whole(&table, "removed", 0) == 2 && whole(&table, "kept", 0) == 0);
-    CHECK(whole(&table, "removed", 1) == 6 && whole(&table, "kept", 1) == 0);
-    CHECK(real(&table, "similarity", 1) == 1);
-    table_free(&table);
+    CHECK(arrow_result_read(&out, &table) && table.array.length == 2);
+    CHECK(arrow_whole(&table, "removed", 0) == 2 && arrow_whole(&table, "kept", 0) == 0);
+    CHECK(arrow_whole(&table, "removed", 1) == 6 && arrow_whole(&table, "kept", 1) == 0);
+    CHECK(arrow_real(&table, "similarity", 1) == 1);
+    arrow_result_free(&table);
     cog_clusters_free(clusters);
     cog_documents_close(documents);
 }
@@ -525,15 +259,15 @@ TEST(arrow_kept_rows_leave_out_skipped_ones) {
 TEST(arrow_dedup_keeps_by_a_column) {
     static const char *const formats[] = {"u", "U", "vu"};
     for (int i = 0; i < 12; i++) {
-        struct producer producer = producer_of(formats[i % 3], false);
+        struct arrow_producer producer = producer_of(formats[i % 3], false);
         producer.index = i / 3 % 2 ? "S" : NULL;
         producer.lead = i / 6;
-        struct ArrowArrayStream stream = stream_of(&producer);
+        struct ArrowArrayStream stream = arrow_stream_of(&producer);
         cog_documents *documents = NULL;
         cog_dedup_options options;
         cog_clusters *clusters = NULL;
         struct ArrowArrayStream out;
-        struct table table;
+        struct arrow_result table;
         cog_dedup_options_init(&options);
         options.keep = COG_KEEP_FIELD;
         options.keep_field = "id";
@@ -541,10 +275,10 @@ TEST(arrow_dedup_keeps_by_a_column) {
         CHECK_OK(cog_documents_from_arrow(&stream, NULL, &documents, error));
         CHECK_OK(cog_dedup(documents, &options, NULL, NULL, &clusters, NULL, error));
         CHECK_OK(cog_clusters_removed_to_arrow(clusters, &out, error));
-        CHECK(table_read(&out, &table) && table.array.length == 2);
-        CHECK(whole(&table, "kept", 0) == (options.keep_least ? 0 : 2));
-        CHECK(whole(&table, "kept", 1) == (options.keep_least ? 0 : 2));
-        table_free(&table);
+        CHECK(arrow_result_read(&out, &table) && table.array.length == 2);
+        CHECK(arrow_whole(&table, "kept", 0) == (options.keep_least ? 0 : 2));
+        CHECK(arrow_whole(&table, "kept", 1) == (options.keep_least ? 0 : 2));
+        arrow_result_free(&table);
         cog_clusters_free(clusters);
         cog_error wrong = {0};
         options.keep_field = "stars";
@@ -562,7 +296,7 @@ TEST(arrow_hits) {
     cog_index *index = NULL;
     cog_hits *hits = NULL;
     struct ArrowArrayStream out;
-    struct table table;
+    struct arrow_result table;
     cog_index_options_init(&options);
     cog_search_options_init(&search);
     search.k = 1;
@@ -570,13 +304,14 @@ TEST(arrow_hits) {
     CHECK_OK(cog_index_build(documents, &options, NULL, &index, NULL, error));
     CHECK_OK(cog_index_search(index, queries, &search, NULL, &hits, NULL, error));
     CHECK_OK(cog_hits_to_arrow(hits, true, &out, error));
-    CHECK(table_read(&out, &table) && table.array.length == 4);
-    CHECK(whole(&table, "query", 2) == 4 && text_is(&table, "id", 2, "e"));
-    CHECK(text_is(&table, "query_id", 2, "e") && whole(&table, "rank", 2) == 1);
+    CHECK(arrow_result_read(&out, &table) && table.array.length == 4);
+    CHECK(arrow_whole(&table, "query", 2) == 4 && arrow_text_is(&table, "id", 2, "e"));
+    CHECK(arrow_text_is(&table, "query_id", 2, "e") && arrow_whole(&table, "rank", 2) == 1);
     /* The first and the last row have the same text, and the first comes first. */
-    CHECK(whole(&table, "query", 3) == 6 && text_is(&table, "id", 3, "a"));
-    CHECK(column(&table, "row")->null_count == 4 && real(&table, "similarity", 0) > 0.999);
-    table_free(&table);
+    CHECK(arrow_whole(&table, "query", 3) == 6 && arrow_text_is(&table, "id", 3, "a"));
+    CHECK(arrow_column_named(&table, "row")->null_count == 4 &&
+          arrow_real(&table, "similarity", 0) > 0.999);
+    arrow_result_free(&table);
     cog_hits_free(hits);
     cog_index_close(index);
     cog_documents_close(documents);
@@ -587,14 +322,14 @@ TEST(arrow_signatures) {
     const uint8_t bytes[6] = {1, 2, 3, 4, 5, 6};
     cog_signatures *signatures = NULL;
     struct ArrowArrayStream out;
-    struct table table;
+    struct arrow_result table;
     CHECK_OK(cog_signatures_from_memory(bytes, 2, 24, &signatures, error));
     CHECK_OK(cog_signatures_to_arrow(signatures, &out, error));
     cog_signatures_free(signatures);
-    CHECK(table_read(&out, &table) && table.array.length == 2);
+    CHECK(arrow_result_read(&out, &table) && table.array.length == 2);
     CHECK(strcmp(table.schema.children[0]->format, "w:3") == 0);
     CHECK(memcmp(table.array.children[0]->buffers[1], bytes, 6) == 0);
-    table_free(&table);
+    arrow_result_free(&table);
 }
 
 TEST(arrow_streams_may_be_released_unread) {
