@@ -61,7 +61,7 @@ const detailBack = () => make("button", { type: "button", class: "back", onclick
 function drawDetail() {
   const pair = shownPair(), parts = [];
   if (!state.items.length) {
-    $("detail").replaceChildren(make("p", { class: "empty" }, state.filter ? "No id matches." : "Nothing to review here."));
+    $("detail").replaceChildren(make("p", { class: "empty" }, state.filter ? "No id matches." : state.tab === CLUSTERS ? "Nothing was removed." : "Nothing to review here."));
     return;
   }
   const item = state.items[state.selected];

@@ -42,7 +42,7 @@ const svgElement = (tag, attributes = {}, text = "") => {
 const formatter = new Intl.NumberFormat("en");
 const count = number => formatter.format(number);
 const counted = (number, one, many) => `${count(number)} ${number === 1 ? one : many}`;
-const percent = share => share >= 0.9995 && share < 1 ? "99.9%" : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`;
+const percent = share => share === 0 ? "0%" : share >= 0.9995 && share < 1 ? "99.9%" : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`;
 const bytes = number => number < 1000 ? `${number} B` : number < 999500 ? `${(number / 1e3).toFixed(number < 9950 ? 1 : 0)} kB`
   : number < 999.5e6 ? `${(number / 1e6).toFixed(1)} MB` : `${(number / 1e9).toFixed(1)} GB`;
 
