@@ -39,16 +39,20 @@ uint64_t duplicates_record(const struct duplicates *duplicates, size_t row) {
                                  : duplicates->corpus.items[row].record;
 }
 
+/* The number of rows that can be twins. */
+static size_t twin_rows(const struct duplicates *duplicates) {
+    if (!duplicates->by_reference)
+        return duplicates->count;
+    return duplicates->sets.rows ? duplicates->sets.count : duplicates->reference.rows;
+}
+
 uint64_t duplicates_twin_record(const struct duplicates *duplicates, size_t twin) {
-    const bool of_sets = duplicates->sets.rows != 0;
-    const size_t rows = !duplicates->by_reference ? duplicates->count
-                        : of_sets                 ? duplicates->first_row
-                                                  : duplicates->reference.rows;
-    if (twin >= rows)
+    if (twin >= twin_rows(duplicates))
         return 0;
     if (!duplicates->by_reference)
         return duplicates_record(duplicates, twin);
-    return of_sets ? duplicates->sets.facts[twin].record : duplicates->reference.items[twin].record;
+    return duplicates->sets.rows ? duplicates->sets.facts[twin].record
+                                 : duplicates->reference.items[twin].record;
 }
 
 cog_status duplicates_id(const struct duplicates *duplicates, size_t row, bool of_reference,
@@ -67,13 +71,6 @@ cog_status duplicates_id(const struct duplicates *duplicates, size_t row, bool o
 /* Whether a row may be in a cluster: with a reference collection, kept rows are in none. */
 static bool may_belong(const struct duplicates *duplicates, size_t row) {
     return !duplicates->by_reference || !duplicates_keeps(duplicates, row);
-}
-
-/* The number of rows that can be twins. */
-static size_t twin_rows(const struct duplicates *duplicates) {
-    if (!duplicates->by_reference)
-        return duplicates->count;
-    return duplicates->sets.rows ? duplicates->sets.count : duplicates->reference.rows;
 }
 
 /* Computes the sizes of clusters by kept row, then the positions of their first members. */

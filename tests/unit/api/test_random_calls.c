@@ -199,6 +199,63 @@ static cog_status remove_duplicates(struct round *round, int form, const cog_run
     return status;
 }
 
+static void draw_for_against(struct round *round) {
+    static const double thresholds[] = {0.3, 0.5, 0.8, 1};
+    struct random *random = &round->random;
+    cog_dedup_options *dedup = &round->options.dedup;
+    const cog_measure measure =
+        random_one_in(random, 2) ? COG_MEASURE_JACCARD : COG_MEASURE_CONTAINMENT;
+    cog_dedup_options_init(dedup);
+    cog_pairs_options_init(&dedup->pairs, measure);
+    dedup->pairs.threshold = ANY(thresholds);
+}
+
+/* Texts of which an index keeps every one. */
+static size_t choose_reference(const struct round *round, cog_document *items) {
+    size_t count = 0;
+    for (size_t row = 0; row < round->documents.count; row += 2) {
+        const cog_document *item = &round->documents.items[row];
+        if (item->text_size > 40 && !strstr(item->text, "\xc3\x28"))
+            items[count++] = (cog_document){.text = item->text, .text_size = item->text_size};
+    }
+    return count;
+}
+
+static void print_twins(cog_clusters *clusters, FILE *out) {
+    for (uint32_t row = 0; row < cog_clusters_document_count(clusters); row++) {
+        uint32_t twin;
+        double similarity;
+        if (cog_clusters_twin(clusters, row, &twin, &similarity))
+            fprintf(out, "%" PRIu64 " of %" PRIu64 " %.17g\n", cog_clusters_position(clusters, row),
+                    cog_clusters_twin_position(clusters, twin), similarity);
+    }
+}
+
+/* Documents in memory have a reference of documents, the others an index of them. */
+static cog_status remove_known(struct round *round, int form, const cog_run_options *run, FILE *out,
+                               cog_error *error) {
+    cog_document items[RANDOM_ROWS];
+    cog_dedup_options options = round->options.dedup;
+    cog_index_options index_options;
+    cog_index *index = NULL;
+    cog_clusters *clusters = NULL;
+    cog_documents *reference = NULL;
+    TRY(cog_documents_from_memory(items, choose_reference(round, items), &reference, error));
+    cog_index_options_init_for(&index_options, options.pairs.measure);
+    cog_status status =
+        form ? cog_index_build(reference, &index_options, run, &index, NULL, error) : COG_OK;
+    options.against = form ? NULL : reference;
+    options.against_index = index;
+    THEN(status,
+         cog_dedup(round->documents.forms[form], &options, NULL, run, &clusters, NULL, error));
+    if (status == COG_OK)
+        print_twins(clusters, out);
+    cog_clusters_free(clusters);
+    cog_index_close(index);
+    cog_documents_close(reference);
+    return status;
+}
+
 static void draw_for_sign(struct round *round) {
     struct random *random = &round->random;
     draw_sign(&round->options.sign, (cog_signature_kind)any_value(random, 4), random);
@@ -441,6 +498,7 @@ static const struct {
 } jobs[] = {
     {"pairs", draw_for_pairs, find_pairs},
     {"dedup", draw_for_dedup, remove_duplicates},
+    {"dedup against", draw_for_against, remove_known},
     {"statistics", draw_for_sign, collect_statistics},
     {"sign", draw_for_sign, sign_documents},
     {"verify", draw_for_verify, verify_pairs},
