@@ -15,6 +15,7 @@
 #include "base/hash_table.h"
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "index/manifest.h"
 #include "index/segment_sets.h"
 #include "input/documents/json_parser.h"
 #include "jobs/index/index_pending.h"
@@ -274,6 +275,9 @@ static cog_status read_texts(struct cog_seen *seen, cog_error *error) {
 
 static cog_status open_folder(struct cog_seen *seen, const char *folder, cog_error *error) {
     struct stat info;
+    if (manifest_exists(folder)) /* whose log has the same name */
+        return error_set(error, COG_ERR_USAGE,
+                         "%s: holds an index; keep seen texts in another folder", folder);
     char *path = change_log_path(folder, SEEN_LOG);
     if (!path)
         return error_memory(error, strlen(folder), "a path");

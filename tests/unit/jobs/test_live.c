@@ -416,6 +416,28 @@ static void make_seen(char texts[SEEN][TEXT_BYTES], cog_document items[SEEN]) {
     }
 }
 
+TEST(seen_texts_are_not_kept_in_the_folder_of_an_index) {
+    static char texts[SEEN][TEXT_BYTES];
+    static cog_document items[SEEN];
+    const char *folder = test_path("index");
+    cog_index_options index_options;
+    cog_seen_options options;
+    cog_documents *documents = NULL;
+    cog_index *index = NULL;
+    cog_seen *seen = NULL;
+    cog_error refused = {0};
+    make_seen(texts, items);
+    cog_index_options_init(&index_options);
+    cog_seen_options_init(&options);
+    CHECK_OK(cog_documents_from_memory(items, 10, &documents, error));
+    CHECK_OK(cog_index_build(documents, &index_options, NULL, &index, NULL, error));
+    CHECK_OK(cog_index_save(index, folder, error));
+    CHECK(cog_seen_open(&options, folder, &seen, &refused) == COG_ERR_USAGE && !seen);
+    CHECK_MSG(strstr(refused.message, "holds an index"), "%s", refused.message);
+    cog_index_close(index);
+    cog_documents_close(documents);
+}
+
 /* The same as the pairs that are found with all texts at hand. */
 TEST(seen_texts_are_those_of_pairs) {
     static char texts[SEEN][TEXT_BYTES];
