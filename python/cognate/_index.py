@@ -1,6 +1,7 @@
 """Indexes: documents or signatures ready to be searched."""
 from __future__ import annotations
 
+import numbers
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NoReturn, Unpack
@@ -8,8 +9,8 @@ from typing import Any, Literal, NoReturn, Unpack
 import numpy as np
 
 from . import _cognate
-from ._inputs import (Array, Documents, Path, ReadOptions, SignOptions, is_signatures, margins_of, open_documents,
-                      report_of, signatures_of, split)
+from ._inputs import (Array, Documents, Path, ReadOptions, SignOptions, id_text, is_signatures, margins_of, open_documents,
+                      report_of, signatures_of, split, wants_ids)
 from ._lexicon import Lexicon, lexicon_handle
 from ._table import Table
 
@@ -149,6 +150,8 @@ class Index:
         >>> seen.search("a b c d e f g h i j k l m n o p q r s", threshold=0.8)["row"].tolist()
         [0]
         """
+        if recall is not None and not isinstance(recall, numbers.Real):
+            raise TypeError(f"recall must be a number, not {recall!r:.200}")
         if recall is not None and not 0 <= recall <= 1:
             raise ValueError(f"a recall of {recall}: choose from 0 to 1")
         read, work, run = split(options, method=method)
@@ -205,8 +208,8 @@ class Index:
         """Removes documents by a list of ids, or one document by its id (a number is an id too); returns the number of
         removed documents."""
         _, _, run = split(options)
-        items = [ids] if isinstance(ids, str) or not isinstance(ids, Iterable) else ids
-        names = tuple((item if isinstance(item, str) else str(item)).encode() for item in items)
+        items = [ids] if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable) else ids
+        names = tuple(id_text(item).encode() for item in items)
         self.report = report_of(_cognate.index_remove(self._handle, names, run))
         return int(self.report.get("removed", 0))
 
@@ -245,6 +248,7 @@ class Index:
         """
         if lexicon is not None and is_signatures(q):
             _refuse_lexicon(lexicon)
+        ids = wants_ids(ids)
         if self._recall is not None:
             options.setdefault("recall", self._recall)
         if margins is None and isinstance(q, (str, np.ndarray)) and "knobs" not in options:

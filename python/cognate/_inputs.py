@@ -129,7 +129,7 @@ def _bytes(size: int | str | None) -> int | None:
     power = "KMGT".find(text[-1:]) + 1 if text else 0
     try:
         return int(float(text[:-1] if power else text) * 1024 ** power)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise ValueError(f"memory of {size!r}: give bytes, or a size such as 2G") from None
 
 
@@ -167,6 +167,23 @@ class _Bars:
     __del__ = close
 
 
+def flag(value: object, name: str, remedy: str = "") -> bool:
+    """
+    >>> flag(["a"], "ids", "; a list of ids is no switch")
+    Traceback (most recent call last):
+        ...
+    TypeError: ids is True or False, not ['a']; a list of ids is no switch
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} is True or False, not {value!r:.200}{remedy}")
+    return bool(value)
+
+
+def wants_ids(ids: object) -> bool:
+    """Whether a result has columns of ids."""
+    return flag(ids, "ids", "; ids of documents are a column of a table, which the option id names")
+
+
 def report_of(text: str) -> dict[str, Any]:
     report: dict[str, Any] = json.loads(text)
     return report
@@ -178,11 +195,16 @@ def is_path(source: object) -> bool:
     return isinstance(source, (str, os.PathLike))
 
 
+def are_paths(source: object) -> bool:
+    """A path, or several; a list of str is texts."""
+    return is_path(source) or (isinstance(source, (list, tuple)) and bool(source)
+                               and all(isinstance(item, os.PathLike) for item in source))
+
+
 def open_documents(source: Documents, options: Options, ids: Iterable[Any] | None = None,
                    first_number: int = 0) -> object:
     """Opens a handle that borrows the documents."""
-    if is_path(source) or (isinstance(source, (list, tuple)) and source
-                           and all(isinstance(item, os.PathLike) for item in source)):
+    if are_paths(source):
         if ids is not None:
             raise TypeError("the ids of files are those of a field: name it by id")
         if isinstance(source, str) and source != "-" and not os.path.lexists(source):
@@ -238,6 +260,17 @@ def stream_of(source: Any) -> object | None:
     return None
 
 
+def id_text(item: object) -> str:
+    """An id as a text.
+
+    >>> id_text("a"), id_text(b"a"), id_text(7)
+    ('a', 'a', '7')
+    """
+    if item is None:
+        raise TypeError("None is no id")
+    return item.decode() if isinstance(item, bytes) else str(item)
+
+
 def _open_texts(source: Any, options: Options, ids: Iterable[Any] | None, first_number: int) -> object:
     for name in ("text", "id", "lang"):
         if name in options:
@@ -245,11 +278,16 @@ def _open_texts(source: Any, options: Options, ids: Iterable[Any] | None, first_
     if options.get("strict"):
         raise TypeError("strict is about tables and files; a list of texts is checked by yourself")
     _columns(options)
+    if hasattr(source, "columns"):
+        raise TypeError("a data frame of pandas goes in by way of Arrow: pip install pyarrow")
     if hasattr(source, "notna") and hasattr(source, "where"):  # pandas
         source = source.astype(object).where(source.notna(), None)
     as_list = getattr(source, "to_pylist", None) or getattr(source, "tolist", None)
     texts = tuple(as_list() if as_list else source)
-    names = None if ids is None else tuple(item if isinstance(item, str) else str(item) for item in ids)
+    if texts and isinstance(texts[0], Mapping):
+        raise TypeError("rows are given as a table, not as a list of dicts: pyarrow.Table.from_pylist makes one")
+    names = None if ids is None else tuple(
+        str(first_number + row) if item is None else id_text(item) for row, item in enumerate(ids))
     if names is not None and len(names) != len(texts):
         raise ValueError(f"{len(names)} ids for {len(texts)} documents: give one for each")
     if names is None and first_number:

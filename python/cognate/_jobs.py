@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _cognate
 from ._inputs import (Array, Documents, JobOptions, LinkRule, ReadOptions, RunOptions, TermOptions, WeightOptions,
-                      QueryLog, is_signatures, open_documents, report_of, signatures_of, split)
+                      QueryLog, are_paths, is_signatures, open_documents, report_of, signatures_of, split, wants_ids)
 from ._index import Index
 from ._lexicon import Lexicon, lexicon_handle
 from ._query_log import open_log
@@ -65,9 +65,9 @@ class DedupResult:
 
 class DedupOptions(JobOptions, total=False):
     """Options of dedup."""
-    work: str  #: a folder for intermediate results, which a later job over the same files takes up
+    work: str | os.PathLike[str]  #: a folder for intermediate results, which a later job over the same files takes up
     resume: bool  #: go on where a job in the work folder was stopped
-    verdicts: str  #: a file of decisions made in the report
+    verdicts: str | os.PathLike[str]  #: a file of decisions made in the report
 
 
 def dedup(documents: Documents, *, against: Documents | Index = None, threshold: float = 0.8,
@@ -97,14 +97,21 @@ def dedup(documents: Documents, *, against: Documents | Index = None, threshold:
     name, _, order = field.rpartition(":") if field.endswith((":min", ":max")) else (field, "", "max")
     read, work, run = split(options, threshold=threshold, measure=measure, method=method, keep=rule,
                             keep_field=name or None, keep_least=order == "min", grouping=grouping)
+    for folder_or_file in ("work", "verdicts"):
+        if work.get(folder_or_file) is not None:
+            work[folder_or_file] = os.fspath(work[folder_or_file])
     handle = open_documents(documents, read)
-    if isinstance(against, Index):
-        other = against._handle
-    else:
-        other = None if against is None else open_documents(against, read)
-    *tables, text = _cognate.dedup(handle, other, work, ids, run)
+    other = _open_against(against, read)
+    *tables, text = _cognate.dedup(handle, other, work, wants_ids(ids), run)
     report, skipped, skipped_against = report_of(text), _cognate.documents_skipped(handle), _skipped_against(against, other)
     return DedupResult(*(Table(table, report, skipped, skipped_against) for table in tables))
+
+
+def _open_against(against: Documents | Index, read: dict[str, Any]) -> object | None:
+    """A handle of a second collection or an index; None for None."""
+    if isinstance(against, Index):
+        return against._handle
+    return None if against is None else open_documents(against, read)
 
 
 def _skipped_against(against: Documents | Index, handle: object) -> list[int]:
@@ -121,7 +128,8 @@ def pairs(a: Documents, against: Documents | Index = None, *, threshold: float |
     which is the share of the smaller set that the larger one has. With a lexicon, ``a`` is in its source language and
     ``against`` in its target language. Signatures (uint8 [rows, bits / 8]) are compared within ``radius`` bits.
     ``against`` may be an index of the same measure, whose documents are then the second collection; cosines are
-    weighted by the statistics of both. ``help(cognate)`` lists the other options.
+    weighted by the statistics of both. ``help(cognate)`` lists the other options. Without a radius, signatures are
+    compared by the cosine that they estimate, at or above the threshold.
 
     >>> import cognate, numpy as np
     >>> cognate.pairs(np.array([[0], [1], [255]], np.uint8), radius=1)["b"].tolist()
@@ -129,8 +137,10 @@ def pairs(a: Documents, against: Documents | Index = None, *, threshold: float |
     """
     read, work, run = split(options, threshold=threshold, measure=measure, method=method)
     if is_signatures(a):
-        if radius is not None and radius < 0:
-            raise ValueError(f"a radius of {radius} bits: choose 0 or more")
+        if lexicon is not None:
+            raise TypeError("a lexicon belongs to documents; signatures have no language")
+        if radius is not None and threshold is not None:
+            raise TypeError("signatures are compared by a radius or by a threshold, not by both")
         first, rows, bits = signatures_of(a)
         second, other_rows, other_bits = (None, 0, bits) if against is None else signatures_of(against)
         if bits != other_bits:
@@ -139,14 +149,13 @@ def pairs(a: Documents, against: Documents | Index = None, *, threshold: float |
         return Table(table, report_of(text), [])
     if radius is not None:
         raise TypeError("radius compares signatures; documents compare by threshold")
+    if lexicon is not None and isinstance(against, Index):
+        raise TypeError("a lexicon projects documents, and against is an index")
+    if lexicon is not None and against is None:
+        raise TypeError("with a lexicon, against has the documents in its target language")
     handle = open_documents(a, read)
-    if isinstance(against, Index):
-        if lexicon is not None:
-            raise TypeError("a lexicon projects documents, and against is an index")
-        other = against._handle
-    else:
-        other = None if against is None else open_documents(against, read)
-    table, text = _cognate.pairs(handle, other, lexicon_handle(lexicon), work, ids, run)
+    other = _open_against(against, read)
+    table, text = _cognate.pairs(handle, other, lexicon_handle(lexicon), work, wants_ids(ids), run)
     return Table(table, report_of(text), _cognate.documents_skipped(handle), _skipped_against(against, other))
 
 
@@ -173,7 +182,7 @@ def related(log: QueryLog, *, queries: Iterable[str] | str | os.PathLike[str] | 
         given = tuple(queries)
     read, work, run = split(options, threshold=threshold, min_urls=min_urls, queries_file=path)
     handle = open_log(log, read)
-    table, text = _cognate.related(handle, given, work, ids, run)
+    table, text = _cognate.related(handle, given, work, wants_ids(ids), run)
     return Table(table, report_of(text), _cognate.documents_skipped(handle))
 
 
@@ -200,8 +209,10 @@ def sign(documents: Documents, kind: str = "simhash", bits: int | None = None, *
     >>> cognate.sign(["one text", "one text", "another text"], bits=64).shape
     (3, 8)
     """
-    if isinstance(documents, (str, bytes)) or hasattr(documents, "__fspath__"):
+    if isinstance(documents, (str, bytes)) or are_paths(documents):
         raise TypeError("sign takes documents in memory; `cognate sign` signs files")
+    if "signature" in options:
+        raise TypeError("sign has the argument kind instead of the option signature")
     read, work, run = split(options, signature=kind, bits=bits)
     handle = open_documents(documents, read)
     if lexicon is not None:
@@ -232,10 +243,10 @@ def link(source: Documents, target: Documents, *, lexicon: Lexicon, one_to_one: 
     if projection is None:
         raise TypeError("link needs a lexicon: cognate.Lexicon.train makes one from parallel text")
     calibrated = None if threshold is None else False
-    read, work, run = split(options, one_to_one=one_to_one, precision=precision, threshold=threshold, per_document=k,
+    read, work, run = split(options, one_to_one=one_to_one, precision=precision, threshold=threshold, k=k,
                             calibrated=calibrated, method=method)
     handle, other = open_documents(source, read), open_documents(target, read)
-    table, text = _cognate.link(handle, other, projection, work, ids, run)
+    table, text = _cognate.link(handle, other, projection, work, wants_ids(ids), run)
     return Table(table, report_of(text), _cognate.documents_skipped(handle), _cognate.documents_skipped(other))
 
 

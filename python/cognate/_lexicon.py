@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, Unpack
 
 from . import _cognate
@@ -63,10 +63,13 @@ class Lexicon:
             return cls._train([os.fspath(pairs)], work, run)  # type: ignore[arg-type]
         if hasattr(pairs, "columns") or hasattr(pairs, "column_names"):
             raise TypeError("parallel text is pairs of str, or paths, not a table; two columns are paired by zip(a, b)")
-        items = list(pairs)  # type: ignore[arg-type]
+        if isinstance(pairs, Mapping) or not isinstance(pairs, Iterable):
+            raise TypeError(f"parallel text is pairs of str, or paths, not {type(pairs).__name__}")
+        items = list(pairs)
         if items and all(is_path(item) for item in items):
             return cls._train([os.fspath(item) for item in items], work, run)  # type: ignore[call-overload]
-        with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8", newline="\n") as file:
+        with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8", errors="surrogatepass",
+                                         newline="\n") as file:
             for first, second in map(_sentences, items):
                 file.write(f"{first}\t{second}\n")
             file.flush()

@@ -6,6 +6,7 @@ documents.
 """
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Unpack
 
@@ -339,7 +340,12 @@ def measured_share(hits: Any, trials: Any) -> Share:
 
 
 def _rows(numbers: Any) -> Array:
-    return np.ascontiguousarray(numbers, np.int64)
+    given = np.asarray(numbers)
+    if given.dtype.kind == "O":  # such as pandas' Int64
+        given = np.array([operator.index(number) for number in given], np.int64)
+    if given.size and given.dtype.kind not in "iu":
+        raise TypeError(f"rows are whole numbers, not {given.dtype}")
+    return np.ascontiguousarray(given, np.int64)
 
 
 def verify(documents: Documents, a: Any, b: Any, /, against: Documents = None, *, measure: Measure = "jaccard",
@@ -394,5 +400,12 @@ def clusters(rows: int, a: Any, b: Any, similarities: Any = None, *, keys: Any =
     if first.shape != second.shape or first.ndim != 1:
         raise ValueError("pairs are two lists of rows, of the same length")
     values = None if similarities is None else np.ascontiguousarray(similarities, np.float64)
-    order = None if keys is None else np.ascontiguousarray(keys, np.uint64)
+    if values is not None and values.shape != first.shape:
+        raise ValueError(f"{values.size} similarities of {len(first)} pairs: give one for each")
+    try:
+        order = None if keys is None else np.ascontiguousarray(keys, np.uint64)
+    except OverflowError:
+        raise ValueError("keys are whole numbers from 0 to 2^64 - 1") from None
+    if order is not None and order.shape != (rows,):
+        raise ValueError(f"{order.size} keys of {rows} rows: give one for each")
     return Table(_cognate.clusters(rows, first, second, len(first), values, order, grouping), {}, [])

@@ -179,7 +179,7 @@ def align(source: Sentences, target: Sentences, a: Array, b: Array, *, threshold
         documents, joined = np.ascontiguousarray(side.offsets, np.int64), np.ascontiguousarray(side.joined, np.uint8)
         offsets, text = np.ascontiguousarray(side.texts[0], np.int64), np.ascontiguousarray(side.texts[1], np.uint8)
         sides.append((*_lists(side.vectors), documents, len(documents) - 1, text, offsets, joined))
-    found, compared = _cognate.sentences_align(*sides, np.ascontiguousarray(a, np.int64),
+    found, compared = _cognate.sentences_align(sides[0], sides[1], np.ascontiguousarray(a, np.int64),
                                                np.ascontiguousarray(b, np.int64), len(a), threshold)
     return Table(found, {}, []), compared
 

@@ -271,8 +271,6 @@ static PyObject *skipped(PyObject *self, PyObject *capsule) {
             return NULL;
         }
     }
-    if (list && PyList_Sort(list) != 0)
-        Py_CLEAR(list);
     return list;
 }
 

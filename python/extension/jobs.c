@@ -293,11 +293,9 @@ static PyObject *pairs_of_signatures(PyObject *self, PyObject *arguments) {
     cog_pairs_options_init(&job.options.pairs, COG_MEASURE_COSINE);
     if (!take_pairs(dictionary, &job.options.pairs, NULL, NULL))
         return NULL;
-    unsigned long wanted = radius == Py_None
-                               ? cog_radius_of_cosine(job.options.pairs.threshold, bits)
-                               : PyLong_AsUnsignedLong(radius);
+    unsigned long long wanted = cog_radius_of_cosine(job.options.pairs.threshold, bits);
+    bool good = radius == Py_None || whole_of(radius, "radius", &wanted);
     job.radius_bits = wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX;
-    bool good = !PyErr_Occurred();
     for (int i = 0; i < 2 && good; i++)
         if (objects[i] != Py_None)
             good = signatures_of(objects[i], rows[i], bits, &views[i], &signatures[i]);

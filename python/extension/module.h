@@ -70,6 +70,8 @@ extern const struct field run_fields[], input_fields[], term_fields[], weight_fi
 extern const char *const measure_names[], *const kind_names[], *const weighting_names[],
                                                                    *const grouping_names[];
 
+/* A whole number, 0 or more, from an int or an object that converts to one, such as NumPy's. */
+bool whole_of(PyObject *value, const char *name, unsigned long long *number);
 /* Sets the fields that the dictionary names. Names that no set has are knobs of `method`, or a
  * TypeError if `knobs` is NULL. */
 bool options_take(PyObject *dictionary, const struct field_set *sets, cog_knobs *knobs,

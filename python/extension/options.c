@@ -101,7 +101,7 @@ const struct field link_fields[] = {FIELD("one_to_one", cog_link_options, one_to
                                     FIELD("calibrated", cog_link_options, calibrated),
                                     FIELD("threshold", cog_link_options, threshold),
                                     FIELD("precision", cog_link_options, precision),
-                                    FIELD("per_document", cog_link_options, per_document),
+                                    FIELD("k", cog_link_options, per_document),
                                     METHOD(cog_link_options),
                                     FIELD("bits", cog_link_options, bits),
                                     FIELD("recall", cog_link_options, recall),
@@ -172,8 +172,7 @@ static bool take_method(PyObject *value, cog_method *method) {
     return false;
 }
 
-/* A whole number, 0 or more, from an int or an object that converts to one, such as NumPy's. */
-static bool whole_of(PyObject *value, const char *name, unsigned long long *number) {
+bool whole_of(PyObject *value, const char *name, unsigned long long *number) {
     PyObject *whole = PyNumber_Index(value);
     if (!whole) {
         PyErr_Clear();
@@ -219,6 +218,10 @@ static bool take_field(PyObject *value, const struct field *field, void *base) {
     void *place = (char *)base + field->offset;
     switch (field->kind) {
     case FIELD_BOOL: {
+        if (PySequence_Check(value) || PyMapping_Check(value)) { /* such as "no" */
+            PyErr_Format(PyExc_TypeError, "%s must be True or False, not %R", field->name, value);
+            return false;
+        }
         int truth = PyObject_IsTrue(value);
         *(bool *)place = truth > 0;
         return truth >= 0;

@@ -1,6 +1,7 @@
 """What goes in, and what is said about input that cannot."""
 import gzip
 import json
+import pathlib
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,10 @@ import cognate
 TEXTS = ["the quick brown fox jumps over the lazy dog near the bank", None,
          "the quick brown fox jumps over the lazy dog near the bank", "", "ünïcödé text stands alone in the cold 漢字"]
 GOOD = ["other words" if text is None else text for text in TEXTS]
+
+
+CODES = np.zeros((2, 8), np.uint8)
+LEXICON = cognate.Lexicon.train([("das Haus", "the house"), ("ein Haus", "a house")] * 5, "de", "en")
 
 
 def clusters(documents, **options):
@@ -181,6 +186,29 @@ def test_relations_of_duckdb():
     (lambda: cognate.Index.build(np.zeros((1, 8), np.uint8)).search("text"), ValueError, "signatures"),
     (lambda: cognate.Lexicon.open("/no/such/lexicon"), OSError, "/no/such/lexicon"),
     (lambda: cognate.Table["x"], TypeError, ""),
+    (lambda: cognate.dedup([{"text": "a"}]), TypeError, "rows are given as a table"),
+    (lambda: cognate.dedup(["x"], memory="1e400G"), ValueError, "memory of '1e400G'"),
+    (lambda: cognate.dedup(["x"], stem="no"), TypeError, "stem must be True or False, not 'no'"),
+    (lambda: cognate.dedup(["x"], ids=["a"]), TypeError, "ids is True or False, not ['a']; ids of documents are a column"),
+    (lambda: cognate.pairs(["x"], ids="yes"), TypeError, "ids is True or False"),
+    (lambda: cognate.pairs(["x"], lexicon=LEXICON), TypeError, "against has the documents in its target language"),
+    (lambda: cognate.pairs(CODES, lexicon=LEXICON), TypeError, "signatures have no language"),
+    (lambda: cognate.pairs(CODES, radius=1.5), TypeError, "radius must be a whole number, not 1.5"),
+    (lambda: cognate.pairs(CODES, radius=3, threshold=0.9), TypeError, "by a radius or by a threshold"),
+    (lambda: cognate.sign(["x"], signature="rp"), TypeError, "the argument kind"),
+    (lambda: cognate.sign([pathlib.Path("a.jsonl")]), TypeError, "sign takes documents in memory"),
+    (lambda: cognate.link(["x"], ["y"], lexicon=LEXICON, k=-1), ValueError, "k of -1"),
+    (lambda: cognate.link(["x"], ["y"], lexicon=LEXICON, ids=1), TypeError, "ids is True or False"),
+    (lambda: cognate.Lexicon.train({"a": "b"}, "de", "en"), TypeError, "not dict"),
+    (lambda: cognate.Lexicon.train(None, "de", "en"), TypeError, "not NoneType"),
+    (lambda: cognate.Index.build(["x"], recall="much"), TypeError, "recall must be a number"),
+    (lambda: cognate.Index.build(["x"]).remove([None]), TypeError, "None is no id"),
+    (lambda: cognate.Index.build(["x y"]).search("x", ids=["0"]), TypeError, "ids is True or False"),
+    (lambda: cognate.batch.clusters(3, [0], [1], keys=[1]), ValueError, "1 keys of 3 rows"),
+    (lambda: cognate.batch.clusters(3, [0], [1], keys=[-1, 0, 0]), ValueError, "keys are whole numbers"),
+    (lambda: cognate.batch.clusters(3, [0, 1], [1, 2], [1.0]), ValueError, "1 similarities of 2 pairs"),
+    (lambda: cognate.batch.clusters(3, [0], [1], [float("nan")]), ValueError, "pair 0 has no similarity"),
+    (lambda: cognate.batch.clusters(3, [0.5], [1]), TypeError, "rows are whole numbers, not float64"),
     (lambda: cognate.pairs(["a", "b"])["c"], KeyError, "no column 'c'"),
 ])
 def test_errors(call, kind, message):
@@ -189,7 +217,30 @@ def test_errors(call, kind, message):
     assert message in str(caught.value)
 
 
+def test_a_frame_needs_pyarrow(monkeypatch):
+    """Without it, pandas offers no stream; a frame must not be taken for the list of its columns."""
+    def no_stream(self, requested_schema=None):
+        raise ImportError("pyarrow is missing")
+    monkeypatch.setattr(pd.DataFrame, "__arrow_c_stream__", no_stream)
+    with pytest.raises(TypeError, match="pip install pyarrow"):
+        cognate.dedup(pd.DataFrame({"text": TEXTS, "id": range(5)}))
+
+
+def test_ids_that_are_no_texts():
+    index = cognate.Index.build(["one text", "another text", "a third text"], ids=[b"a", 7, None])
+    assert index.search("text", k=3)["id"].tolist() == ["a", "7", "2"]
+    assert index.remove([b"a", 7]) == 2 and index.remove(b"2") == 1
+
+
+def test_parallel_text_with_lone_surrogates():
+    """Such a pair is left out, as such documents are."""
+    pairs = [("das Haus", "the house"), ("ein Haus", "a house")] * 5
+    trained = cognate.Lexicon.train([*pairs, ("das \ud800", "the house")], "de", "en")
+    assert trained.checksum == LEXICON.checksum
+
+
 def test_numbers_of_numpy():
+    assert len(cognate.pairs(CODES, radius=np.int64(3))) == 1
     assert len(cognate.pairs(["a b c d"] * 3, threshold=np.float32(0.5), ngram=np.int64(2), threads=np.int32(1))) == 3
 
 

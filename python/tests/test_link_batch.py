@@ -108,11 +108,10 @@ def by_steps(lexicon, sides, parts, **options):
     (1, {"method": "exact"}), (4, {"method": "exact", "one_to_one": True}), (3, {"method": "flat", "bits": 256}),
     (2, {"method": "flat", "bits": 128, "calibrated": False, "threshold": 0.2}),
     (2, {"method": "window", "bits": 256, "tables": 1, "window": 10 ** 6}),
-    (2, {"method": "exact", "per_document": 40, "hub_neighbours": 0})])
+    (2, {"method": "exact", "k": 40, "hub_neighbours": 0})])
 def test_steps_give_the_links_of_one_call(lexicon, sides, parts, options):
-    names = {"per_document": "k"}
     whole = cognate.link(*sides, lexicon=lexicon,
-                         **{names.get(name, name): value for name, value in options.items()
+                         **{name: value for name, value in options.items()
                             if name not in ("calibrated", "tables", "window")},
                          knobs={name: value for name, value in options.items() if name in ("tables", "window")})
     steps = by_steps(lexicon, sides, parts, **options)

@@ -65,7 +65,7 @@ def settings_of(lexicon: Any, *, one_to_one: bool = False, precision: float | No
     if sum(rule is not None for rule in (precision, threshold)) > 1 or (k is not None and precision is not None):
         raise ValueError("links are kept by one rule: precision, threshold, or the k best of each document")
     given: dict[str, Any] = {"one_to_one": one_to_one, "precision": precision, "threshold": threshold,
-                             "per_document": k, "calibrated": None if threshold is None else False, "method": method,
+                             "k": k, "calibrated": None if threshold is None else False, "method": method,
                              **(knobs or {}), **options}
     own = {name: value for name, value in given.items() if value is not None}
     if block_rows is not None and block_rows < 1:

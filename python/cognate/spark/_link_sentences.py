@@ -167,7 +167,7 @@ def _aligned(cell: signatures.Cell, sides: list[link_batch.Sentences], links: Ar
              threshold: float) -> pyarrow.Table:
     """The pairs of some links of a cell, each pair of texts once, and a row with counts."""
     import pyarrow
-    made, compared = link_batch.align(*sides, a, b, threshold=threshold)
+    made, compared = link_batch.align(sides[0], sides[1], a, b, threshold=threshold)
     pairs = pyarrow.table(made)
     link, hash = numbers(pairs, "link"), numbers(pairs, "hash")
     place = numbers(cell.pairs, "distance")[links][link]
