@@ -326,7 +326,7 @@ typedef struct cog_link_plan {
      * computed. Exact: 0. */
     uint64_t proposals[2];
 } cog_link_plan;
-/* COG_ERR_USAGE for methods other than exact, flat and window. */
+/* COG_ERR_USAGE for methods other than exact, lists, flat and window. */
 COG_API cog_status cog_link_plan_of(const cog_link_options *options, cog_link_plan *plan,
                                     cog_error *error);
 /* Finds the nearest of some rows of the other side for each vector of a part of `side`: the plan's
@@ -345,7 +345,8 @@ COG_API cog_status cog_link_nearest(const cog_number_rows *queries, const cog_nu
  * Computes the signatures of vectors, options->bits / 8 bytes each. */
 COG_API cog_status cog_link_sign(const cog_number_rows *vectors, const cog_link_options *options,
                                  const cog_run_options *run, uint8_t *signatures, cog_error *error);
-/* The source rows by which the radius is chosen, ascending. Returns their number. */
+/* The source rows by which the radius, or the plan of lists, is chosen, ascending. Returns their
+ * number. */
 enum { COG_LINK_RADIUS_ROWS = 256 };
 COG_API size_t cog_link_radius_rows(uint64_t documents, uint32_t rows[COG_LINK_RADIUS_ROWS]);
 /* Chooses the radius from the number of target rows at each distance to each of `count` such rows:
@@ -366,8 +367,63 @@ typedef struct cog_link_neighbours {
     const double *lengths; /* from cog_link_lengths, by document */
     const int64_t *offsets, *rows;
     const double *similarities;
-    double beyond; /* from cog_link_radius, the same on both sides; exact, flat: 0 */
+    double beyond; /* from cog_link_radius or cog_link_lists_plan, the same on both sides; exact,
+                      flat: 0 */
 } cog_link_neighbours;
+
+/* The method lists in steps.
+ *
+ * 1. Cut the target rows into the blocks of cog_link (cog_link_block_rows), and count in how many
+ *    target rows each column is.
+ * 2. Find the true neighbours of the source rows of cog_link_radius_rows: those of cog_link_nearest
+ *    by the method exact with COG_LINK_LISTS_NEAREST candidates for each block, rounded to single
+ *    precision, of all blocks the first so many by similarity, then row.
+ * 3. Try budgets of products with each block, add up the tallies, and plan.
+ * 4. For each block and any part of the source rows: find proposals. For each source row: of the
+ *    proposals of its blocks in order, keep some. The nearest above 0 that are no less than
+ *    `beyond` are the neighbours of the decision, on both sides.
+ *
+ * Each function runs on the calling thread. */
+
+/* offsets[i + 1] - offsets[i]: the number of entries of row i. Returns how many rows the block that
+ * begins at `first` has; 0 after the last row. */
+COG_API size_t cog_link_block_rows(const uint64_t *offsets, size_t rows, size_t first);
+
+enum { COG_LINK_LISTS_NEAREST = 128, COG_LINK_LISTS_TALLY = 18 };
+/* Facts about all target rows. Zero-initialise. Borrowed. */
+typedef struct cog_link_lists {
+    const uint32_t *frequencies; /* by column; a later column is in no target row */
+    size_t column_count;
+    size_t block_count;
+    uint64_t reserved[2];
+} cog_link_lists;
+
+/* Tries the budgets with the sampled rows and a block, whose first row is row `first` of the side.
+ * `truth`: the true neighbours of the sampled rows; lengths and beyond are ignored. */
+COG_API cog_status cog_link_lists_try(const cog_number_rows *sample, const cog_number_rows *block,
+                                      uint64_t first, const cog_link_neighbours *truth,
+                                      const cog_link_lists *lists, const cog_link_options *options,
+                                      uint64_t tally[COG_LINK_LISTS_TALLY], cog_error *error);
+/* Chooses the budget of products per source row (infinity: all), and the cosine below which
+ * neighbours are not needed, from the sum of the tallies of all blocks. */
+COG_API cog_status cog_link_lists_plan(const cog_link_neighbours *truth,
+                                       const uint64_t tally[COG_LINK_LISTS_TALLY],
+                                       const cog_link_options *options, double *budget,
+                                       double *beyond, cog_error *error);
+/* Finds the rows of a block that source rows propose. Columns query, row (int64, from 0), sum (of
+ * products), similarity (double; of any sign), by query, then descending sum. */
+COG_API cog_status cog_link_lists_propose(const cog_number_rows *queries,
+                                          const cog_number_rows *block, const cog_link_lists *lists,
+                                          double budget, const cog_link_options *options,
+                                          struct ArrowArrayStream *stream, cog_error *error);
+/* Says how many of the first proposals of each source row in each block are kept: kept[i] of those
+ * with sums[offsets[i]] to sums[offsets[i + 1] - 1], which block blocks[i] proposed to source row
+ * rows[i]. Blocks are numbered from 0; those of a row are adjacent and ascend. */
+COG_API cog_status cog_link_lists_keep(const int64_t *rows, const int64_t *blocks,
+                                       const int64_t *offsets, size_t count, const double *sums,
+                                       const cog_link_lists *lists, const cog_link_options *options,
+                                       int64_t *kept, cog_error *error);
+
 /* Decides the links: columns from, to (int64), similarity, score, probability (double), sorted by
  * source row. Fills the report as cog_link does. */
 COG_API cog_status cog_link_decide(const cog_link_neighbours *from, const cog_link_neighbours *to,

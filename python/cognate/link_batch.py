@@ -4,8 +4,9 @@ Side 0 has the documents of the lexicon's source language, side 1 those of its t
 the documents (`terms`), which merge to the facts about a side (`Side`); a `Projector` made from both sides; the lengths
 of all rows, whose mean the vectors need; vectors; the nearest rows of the other side, block by block (`nearest`), or by
 the method window: signatures of vectors (`sign`), a radius, pairs within it (`batch.permute`, `batch.band_pairs`) and
-their `cosines`; the decision (`decide`). Then, if wanted, the `sentences` of linked documents, which become vectors by
-the same steps, and their alignment (`align`). The results are those of `cognate.link`, bit for bit.
+their `cosines`; or by posting lists (`block_starts`, `true_neighbours`, `try_products`, `choose_products`, `propose`,
+`keep`); the decision (`decide`). Then, if wanted, the `sentences` of linked documents, which become vectors by the same
+steps, and their alignment (`align`). The results are those of `cognate.link`, bit for bit.
 """
 from __future__ import annotations
 
@@ -20,8 +21,9 @@ from ._lexicon import Lexicon
 from ._table import Table
 from .batch import Statistics
 
-__all__ = ["Languages", "Lists", "Neighbours", "Plan", "Projector", "SentenceWriter", "Sentences", "Side", "Terms", "align",
-           "cosines", "decide", "mean_length", "nearest", "plan", "radius", "radius_rows", "sentences", "sign", "terms"]
+__all__ = ["Languages", "Lists", "Neighbours", "Plan", "Projector", "SentenceWriter", "Sentences", "Side", "TargetRows",
+           "Terms", "align", "block_starts", "choose_products", "cosines", "decide", "keep", "mean_length", "nearest",
+           "plan", "propose", "radius", "radius_rows", "sentences", "sign", "terms", "true_neighbours", "try_products"]
 
 #: Rows as lists of numbers: offsets, one more than there are rows, and the items of all rows, int64.
 Lists = tuple[Array, Array]
@@ -88,7 +90,7 @@ class Plan(NamedTuple):
 
 
 def plan(**options: Any) -> Plan:
-    """The options are those of `cognate.link`; the methods are exact, flat and window.
+    """The options are those of `cognate.link`; the methods are exact, lists, flat and window.
 
     >>> from cognate import link_batch
     >>> link_batch.plan(method="flat")
@@ -112,7 +114,7 @@ def sign(vectors: Lists, **options: Any) -> Array:
 
 
 def radius_rows(documents: int) -> list[int]:
-    """The rows of side 0 by which the radius of the method window is chosen: 256, or all if there are fewer."""
+    """The rows of side 0 by which the methods window and lists are planned: 256, or all if there are fewer."""
     return _cognate.link_radius_rows(documents)
 
 
@@ -144,8 +146,82 @@ class Neighbours(NamedTuple):
     similarities: Array
 
 
+# ---- Posting lists ---------------------------------------------------------------------------------------------------
+
+class TargetRows(NamedTuple):
+    """Facts about all rows of side 1."""
+    frequencies: Array  #: uint32, by column: how many rows have it
+    blocks: int  #: that the rows are cut into
+
+
+def block_starts(sizes: Array) -> list[int]:
+    """The first rows of the blocks that the rows of side 1 are cut into. ``sizes``: the entries of each row."""
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.uint64)
+    return _cognate.link_block_starts(offsets, len(offsets) - 1)
+
+
+#: By how many true neighbours of each of `radius_rows` posting lists are planned.
+TRUE_NEIGHBOURS = 128
+TALLY = 18  #: numbers
+
+
+def true_neighbours(queries: Lists, block: Lists, *, threads: int = 0) -> Table:
+    """The nearest rows of a block to each of `radius_rows`, as `nearest` finds them. Of all blocks the first 128 count, by
+    similarity rounded to single precision, then row."""
+    return nearest(queries, block, 0, threads=threads, method="exact", candidates=TRUE_NEIGHBOURS, hub_neighbours=0)
+
+
+def try_products(sample: Lists, block: Lists, first: int, truth: Neighbours, target: TargetRows, **options: Any) -> Array:
+    """How many of the true neighbours of `radius_rows` a block proposes under each budget of products; tallies of blocks
+    add up. ``first``: the first row of the block."""
+    tally = np.zeros(TALLY, np.uint64)
+    own, columns, blocks = _target(target)
+    documents, offsets, rows, similarities = _truth(truth)
+    _cognate.link_lists_try(*_lists(sample), *_lists(block), own, columns, blocks, first, documents, offsets, rows,
+                            similarities, tally, options)
+    return tally
+
+
+class Products(NamedTuple):
+    """How many products of terms a document may take."""
+    most: float  #: infinity: all
+    beyond: float  #: the cosine below which neighbours are not needed
+
+
+def choose_products(truth: Neighbours, tally: Array, **options: Any) -> Products:
+    """From the sum of the tallies of all blocks."""
+    return Products(*_cognate.link_lists_plan(*_truth(truth), np.ascontiguousarray(tally, np.uint64), options))
+
+
+def propose(queries: Lists, block: Lists, target: TargetRows, most: float, **options: Any) -> Table:
+    """The rows of a block that rows of side 0 propose: query, row, sum, similarity; by query, then descending sum."""
+    return Table(_cognate.link_lists_propose(*_lists(queries), *_lists(block), *_target(target), most, options), {}, [])
+
+
+def keep(rows: Array, blocks: Array, offsets: Array, sums: Array, target: TargetRows, **options: Any) -> Array:
+    """How many of the first proposals of each row in each block are kept: those of rows[i] in blocks[i] have the sums
+    from offsets[i] to offsets[i + 1] - 1. The blocks of a row ascend."""
+    kept = np.zeros(len(rows), np.int64)
+    own, numbers, ends = (np.ascontiguousarray(part, np.int64) for part in (rows, blocks, offsets))
+    _cognate.link_lists_keep(own, numbers, ends, len(own), np.ascontiguousarray(sums, np.float64), len(sums),
+                             target.blocks, kept, options)
+    return kept
+
+
+def _target(target: TargetRows) -> tuple[Array, int, int]:
+    frequencies = np.ascontiguousarray(target.frequencies, np.uint32)
+    return frequencies, len(frequencies), target.blocks
+
+
+def _truth(truth: Neighbours) -> tuple[int, Array, Array, Array]:
+    return (len(truth.offsets) - 1, np.ascontiguousarray(truth.offsets, np.int64),
+            np.ascontiguousarray(truth.rows, np.int64), np.ascontiguousarray(truth.similarities, np.float64))
+
+
+# ---- The decision ----------------------------------------------------------------------------------------------------
+
 def decide(source: Neighbours, target: Neighbours, *, beyond: float = 0, threads: int = 0, **options: Any) -> Table:
-    """The links: from, to, similarity, score, probability. ``beyond``: that of `radius`, of the method window."""
+    """The links: from, to, similarity, score, probability. ``beyond``: that of `radius` or of `choose_products`."""
     arrays = []
     for side in (source, target):
         arrays += [len(side.offsets) - 1, *(np.ascontiguousarray(values, kind) for values, kind in

@@ -185,7 +185,7 @@ static PyObject *link_vectors(PyObject *self, PyObject *arguments) {
 
 /* ---- Neighbours and the decision ------------------------------------------------------------- */
 
-static bool take_options(PyObject *dictionary, cog_link_options *options) {
+bool link_options_of(PyObject *dictionary, cog_link_options *options) {
     cog_link_options_init(options);
     const struct field_set sets[] = {
         {link_fields, options}, {projection_fields, &options->projection}, {NULL, NULL}};
@@ -198,7 +198,7 @@ static PyObject *link_plan(PyObject *self, PyObject *dictionary) {
     cog_link_plan plan;
     cog_error error = {0};
     (void)self;
-    if (!take_options(dictionary, &options))
+    if (!link_options_of(dictionary, &options))
         return NULL;
     if (cog_link_plan_of(&options, &plan, &error) != COG_OK)
         return raise_error(&error);
@@ -233,7 +233,7 @@ static PyObject *link_nearest(PyObject *self, PyObject *arguments) {
                           &items[1], &counts[1], &job.side, &PyDict_Type, &dictionary, &PyDict_Type,
                           &run))
         return NULL;
-    if (take_options(dictionary, &job.options) &&
+    if (link_options_of(dictionary, &job.options) &&
         number_rows_of(offsets[0], items[0], counts[0], views, &job.queries) &&
         number_rows_of(offsets[1], items[1], counts[1], views + 2, &job.rows))
         result = job_table(&job.job, job_run(&job.job, run, false), &job.stream);
@@ -255,7 +255,7 @@ static PyObject *link_sign(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OOnOO!", &offsets, &items, &count, &signatures, &PyDict_Type,
                           &dictionary))
         return NULL;
-    bool good = take_options(dictionary, &options) &&
+    bool good = link_options_of(dictionary, &options) &&
                 number_rows_of(offsets, items, count, views, &rows) &&
                 buffer_of(signatures, count * (Py_ssize_t)(options.bits / 8), true, "signatures",
                           &views[2]);
@@ -295,7 +295,7 @@ static PyObject *link_radius(PyObject *self, PyObject *arguments) {
     cog_error error = {0};
     (void)self;
     if (!PyArg_ParseTuple(arguments, "OnO!", &distances, &count, &PyDict_Type, &dictionary) ||
-        !take_options(dictionary, &options) ||
+        !link_options_of(dictionary, &options) ||
         !buffer_of(distances, count * (Py_ssize_t)(options.bits + 1) * 8, false, "distances",
                    &view))
         return NULL;
@@ -347,9 +347,10 @@ static cog_status decide_work(struct job *job) {
                            job->report, &job->error);
 }
 
-static bool take_neighbours(PyObject *const objects[4], Py_ssize_t documents, Py_buffer views[4],
-                            cog_link_neighbours *side) {
-    if (!buffer_of(objects[0], documents * 8, false, "lengths of documents", &views[0]) ||
+bool link_neighbours_of(PyObject *const objects[4], Py_ssize_t documents, Py_buffer views[4],
+                        cog_link_neighbours *side) {
+    if ((objects[0] &&
+         !buffer_of(objects[0], documents * 8, false, "lengths of documents", &views[0])) ||
         !buffer_of(objects[1], (documents + 1) * 8, false, "offsets of neighbours", &views[1]))
         return false;
     const int64_t *at = views[1].buf;
@@ -375,9 +376,9 @@ static PyObject *link_decide(PyObject *self, PyObject *arguments) {
                           &objects[1][0], &objects[1][1], &objects[1][2], &objects[1][3], &beyond,
                           &PyDict_Type, &dictionary, &PyDict_Type, &run))
         return NULL;
-    if (take_options(dictionary, &job.options) &&
-        take_neighbours(objects[0], documents[0], views, &job.sides[0]) &&
-        take_neighbours(objects[1], documents[1], views + 4, &job.sides[1])) {
+    if (link_options_of(dictionary, &job.options) &&
+        link_neighbours_of(objects[0], documents[0], views, &job.sides[0]) &&
+        link_neighbours_of(objects[1], documents[1], views + 4, &job.sides[1])) {
         job.sides[0].beyond = job.sides[1].beyond = beyond;
         result = job_table(&job.job, job_run(&job.job, run, false), &job.stream);
     }

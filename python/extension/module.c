@@ -206,11 +206,21 @@ static PyObject *version(PyObject *self, PyObject *arguments) {
 static PyMethodDef own_methods[] = {{"version", version, METH_NOARGS, NULL}, {0}};
 
 static int execute(PyObject *module) {
-    PyMethodDef *const lists[] = {own_methods,        documents_methods,  pickled_methods,
-                                  job_methods,        index_methods,      search_methods,
-                                  lexicon_methods,    batch_methods,      set_batch_methods,
-                                  batch_join_methods, link_batch_methods, sentence_batch_methods,
-                                  seen_methods,       sketch_methods};
+    PyMethodDef *const lists[] = {own_methods,
+                                  documents_methods,
+                                  pickled_methods,
+                                  job_methods,
+                                  index_methods,
+                                  search_methods,
+                                  lexicon_methods,
+                                  batch_methods,
+                                  set_batch_methods,
+                                  batch_join_methods,
+                                  link_batch_methods,
+                                  link_lists_methods,
+                                  sentence_batch_methods,
+                                  seen_methods,
+                                  sketch_methods};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (PyModule_AddFunctions(module, lists[i]) != 0)
             return -1;

@@ -132,10 +132,16 @@ cog_index *index_shown(struct index *index);
 
 extern PyMethodDef job_methods[], index_methods[], search_methods[], lexicon_methods[],
     batch_methods[], set_batch_methods[], batch_join_methods[], link_batch_methods[],
-    sentence_batch_methods[], seen_methods[], sketch_methods[];
+    link_lists_methods[], sentence_batch_methods[], seen_methods[], sketch_methods[];
 /* Offsets and items of rows, as two buffers of int64. False with an exception set. */
 bool number_rows_of(PyObject *offsets, PyObject *items, Py_ssize_t count, Py_buffer views[2],
                     cog_number_rows *rows);
+/* Options of links; false with an exception set. */
+bool link_options_of(PyObject *dictionary, cog_link_options *options);
+/* Lengths (NULL: none), offsets, rows and similarities of neighbours, as four buffers. False with
+ * an exception set. */
+bool link_neighbours_of(PyObject *const objects[4], Py_ssize_t documents, Py_buffer views[4],
+                        cog_link_neighbours *side);
 /* NULL with an exception set if the object is no capsule of statistics. */
 cog_statistics *statistics_of(PyObject *capsule);
 /* A capsule that owns the statistics, which are freed if there is none. */

@@ -73,6 +73,32 @@ def within_radius(vectors, bits, tables, window, **options):
     return [list(zip(x, distance[a, b], cosine, y, strict=True)) for x, y in ((a, b), (b, a))], radius.beyond
 
 
+def by_lists(vectors, parts, **options):
+    """The proposals of both sides; source rows in parts, and all target rows in one block."""
+    block = packed(vectors[1])
+    target = link_batch.TargetRows(np.bincount(block[1] >> 32), 1)
+    assert link_batch.block_starts(np.diff(block[0])) == [0]
+    sample = packed([vectors[0][row] for row in link_batch.radius_rows(len(vectors[0]))])
+    near = link_batch.true_neighbours(sample, block)
+    similarity = near["similarity"].astype(np.float32)
+    order = np.lexsort((near["row"], -similarity, near["query"]))
+    counts = np.bincount(near["query"], minlength=len(sample[0]) - 1)
+    truth = link_batch.Neighbours(np.zeros(0), np.cumsum([0, *counts]), near["row"][order], similarity[order])
+    tally = link_batch.try_products(sample, block, 0, truth, target, **options)
+    products = link_batch.choose_products(truth, tally, **options)
+    found = [], []
+    for part in range(parts):
+        table = link_batch.propose(packed(vectors[0][part::parts]), block, target, products.most, **options)
+        rows, lengths = np.unique(table["query"], return_counts=True)
+        kept = link_batch.keep(rows, np.zeros(len(rows)), np.cumsum([0, *lengths]), table["sum"], target, **options)
+        assert (kept == lengths).all() and max(lengths) <= 140
+        for a, b, cosine in zip(table["query"] * parts + part, table["row"], table["similarity"], strict=True):
+            if cosine >= products.beyond:
+                found[0].append((a, 0, cosine, b))
+                found[1].append((b, 0, cosine, a))
+    return found, products.beyond
+
+
 def by_steps(lexicon, sides, parts, **options):
     """The links, with every step on parts of the rows."""
     known = [of_parts(texts, lexicon, side, parts) for side, texts in enumerate(sides)]
@@ -85,7 +111,9 @@ def by_steps(lexicon, sides, parts, **options):
         vectors.append(np.concatenate(made))
         sizes.append(lengths)
     plan, beyond = link_batch.plan(**options), 0
-    if options["method"] == "window":
+    if options["method"] == "lists":
+        (found, beyond), plan = by_lists(vectors, parts, **options), plan._replace(proposals=(10 ** 9, 10 ** 9))
+    elif options["method"] == "window":
         (found, beyond), plan = within_radius(vectors, **options), plan._replace(proposals=(10 ** 9, 10 ** 9))
     else:
         found = [in_blocks(vectors, side, parts, **options) for side in (0, 1)]
@@ -108,6 +136,7 @@ def by_steps(lexicon, sides, parts, **options):
     (1, {"method": "exact"}), (4, {"method": "exact", "one_to_one": True}), (3, {"method": "flat", "bits": 256}),
     (2, {"method": "flat", "bits": 128, "calibrated": False, "threshold": 0.2}),
     (2, {"method": "window", "bits": 256, "tables": 1, "window": 10 ** 6}),
+    (1, {"method": "lists"}), (3, {"method": "lists", "one_to_one": True, "candidates": 140}),
     (2, {"method": "exact", "k": 40, "hub_neighbours": 0})])
 def test_steps_give_the_links_of_one_call(lexicon, sides, parts, options):
     whole = cognate.link(*sides, lexicon=lexicon,
@@ -210,8 +239,8 @@ def test_what_does_not_fit_is_refused(lexicon, sides):
         projector.vectors(0, packed([]), 0)
     with pytest.raises(ValueError, match="ends before it begins"):
         projector.lengths(0, (np.array([0, 4, 2]), np.zeros(2, np.int64)))
-    with pytest.raises(ValueError, match="methods exact, flat and window"):
-        link_batch.plan(method="lists")
+    with pytest.raises(ValueError, match="methods exact, lists, flat and window"):
+        link_batch.plan(method="lsh")
     falling = packed([np.array([5 << 32, 4 << 32])])
     with pytest.raises(ValueError, match="queries: row 0 is no vector"):
         link_batch.nearest(falling, packed([]), 0, method="exact")

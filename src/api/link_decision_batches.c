@@ -17,22 +17,11 @@
 
 /* ---- Neighbours ------------------------------------------------------------------------------ */
 
-static cog_status take_search(const cog_link_options *options, struct link_search *search,
-                              cog_error *error) {
-    TRY(link_options_check(options, error));
-    if (!link_block_has_method(options->method) && options->method != COG_METHOD_WINDOW)
-        return error_about(error, COG_ERR_USAGE, "method",
-                           "links in steps are found by the methods exact, flat and window");
-    *search = (struct link_search){.method = options->method, .options = options};
-    link_options_wanted(options, search->wanted);
-    return COG_OK;
-}
-
 cog_status cog_link_plan_of(const cog_link_options *options, cog_link_plan *plan,
                             cog_error *error) {
     struct link_search search;
     TRY(check_given(plan, "plan", error));
-    TRY(take_search(options, &search, error));
+    TRY(link_search_take(options, &search, error));
     for (int side = 0; side < 2; side++) {
         plan->neighbours[side] = search.wanted[side];
         plan->proposals[side] =
@@ -71,7 +60,7 @@ cog_status cog_link_nearest(const cog_number_rows *queries, const cog_number_row
     TRY(link_side_check(side, error));
     TRY(number_rows_check(queries, "queries", error));
     TRY(number_rows_check(rows, "rows", error));
-    TRY(take_search(options, &search, error));
+    TRY(link_search_take(options, &search, error));
     if (!link_block_has_method(options->method))
         return error_about(error, COG_ERR_USAGE, "method",
                            "blocks are compared by the methods exact and flat");
@@ -128,7 +117,7 @@ cog_status cog_link_radius(const uint64_t *distances, size_t count, const cog_li
     size_t *histogram;
     TRY(check_given(radius_bits, "radius", error));
     TRY(check_given(beyond, "beyond", error));
-    TRY(take_search(options, &search, error));
+    TRY(link_search_take(options, &search, error));
     if (count)
         TRY(check_given(distances, "distances", error));
     TAKE_ZEROED(histogram, (size_t)options->bits + 1, "distances", error);
@@ -191,36 +180,6 @@ cog_status cog_link_cosines(const cog_number_rows *first, const cog_number_rows 
 
 /* ---- Decision -------------------------------------------------------------------------------- */
 
-static cog_status take_neighbours(const cog_link_neighbours *given, uint64_t others, size_t k,
-                                  struct cosine_neighbours *own, cog_error *error) {
-    const size_t documents = (size_t)given->documents;
-    size_t room;
-    if (documents)
-        TRY(offsets_check(given->offsets, documents, "neighbours", error));
-    if (!size_multiply(documents, k, &room))
-        return error_memory(error, SIZE_MAX, "neighbours");
-    *own = (struct cosine_neighbours){.queries = documents, .k = k};
-    TAKE_ZEROED(own->counts, documents, "neighbours", error);
-    TAKE(own->items, room, "neighbours", error);
-    for (size_t row = 0; row < documents; row++) {
-        size_t begin = (size_t)given->offsets[row];
-        size_t count = (size_t)given->offsets[row + 1] - begin;
-        count = count < k ? count : k;
-        for (size_t i = 0; i < count; i++) {
-            int64_t other = given->rows[begin + i];
-            if (other < 0 || (uint64_t)other >= others)
-                return error_set(error, COG_ERR_USAGE,
-                                 "neighbours: row %zu has the neighbour %lld, and there are %llu "
-                                 "documents",
-                                 row, (long long)other, (unsigned long long)others);
-            own->items[row * k + i] =
-                (struct cosine_neighbour){(uint32_t)other, (float)given->similarities[begin + i]};
-        }
-        own->counts[row] = (uint32_t)count;
-    }
-    return COG_OK;
-}
-
 static cog_status take_lengths(const cog_link_neighbours *given, float **lengths,
                                cog_error *error) {
     TAKE(*lengths, given->documents, "lengths", error);
@@ -274,12 +233,12 @@ cog_status cog_link_decide(const cog_link_neighbours *from, const cog_link_neigh
     TRY(check_neighbours(from, "from", error));
     TRY(check_neighbours(to, "to", error));
     TRY(check_given(stream, "stream", error));
-    TRY(take_search(options, &search, error));
+    TRY(link_search_take(options, &search, error));
     job_begin(&job, run, report);
     cog_status status =
-        take_neighbours(from, to->documents, search.wanted[0], &candidates.sides[0], error);
+        neighbours_take(from, to->documents, search.wanted[0], &candidates.sides[0], error);
     THEN(status,
-         take_neighbours(to, from->documents, search.wanted[1], &candidates.sides[1], error));
+         neighbours_take(to, from->documents, search.wanted[1], &candidates.sides[1], error));
     for (int side = 0; side < 2 && status == COG_OK; side++) {
         status = take_lengths(sides[side], &lengths[side], error);
         candidates.lengths[side] = lengths[side];

@@ -5,6 +5,8 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
+#include "jobs/link/link_block.h"
+#include "jobs/link/link_options.h"
 
 cog_status link_side_check(int side, cog_error *error) {
     return side == 0 || side == 1 ? COG_OK
@@ -57,5 +59,47 @@ cog_status vectors_take(const cog_number_rows *rows, const char *name, struct sp
             if (matrix->columns[i] >= matrix->column_count)
                 matrix->column_count = matrix->columns[i] + 1;
         }
+    return COG_OK;
+}
+
+cog_status link_search_take(const cog_link_options *options, struct link_search *search,
+                            cog_error *error) {
+    TRY(link_options_check(options, error));
+    if (!link_block_has_method(options->method) && options->method != COG_METHOD_LISTS &&
+        options->method != COG_METHOD_WINDOW)
+        return error_about(error, COG_ERR_USAGE, "method",
+                           "links in steps are found by the methods exact, lists, flat and window");
+    *search = (struct link_search){.method = options->method, .options = options};
+    link_options_wanted(options, search->wanted);
+    return COG_OK;
+}
+
+cog_status neighbours_take(const cog_link_neighbours *given, uint64_t others, size_t k,
+                           struct cosine_neighbours *own, cog_error *error) {
+    const size_t documents = (size_t)given->documents;
+    size_t room;
+    if (documents)
+        TRY(offsets_check(given->offsets, documents, "neighbours", error));
+    if (!size_multiply(documents, k, &room))
+        return error_memory(error, SIZE_MAX, "neighbours");
+    *own = (struct cosine_neighbours){.queries = documents, .k = k};
+    TAKE_ZEROED(own->counts, documents, "neighbours", error);
+    TAKE(own->items, room, "neighbours", error);
+    for (size_t row = 0; row < documents; row++) {
+        size_t begin = (size_t)given->offsets[row];
+        size_t count = (size_t)given->offsets[row + 1] - begin;
+        count = count < k ? count : k;
+        for (size_t i = 0; i < count; i++) {
+            int64_t other = given->rows[begin + i];
+            if (other < 0 || (uint64_t)other >= others)
+                return error_set(error, COG_ERR_USAGE,
+                                 "neighbours: row %zu has the neighbour %lld, and there are %llu "
+                                 "documents",
+                                 row, (long long)other, (unsigned long long)others);
+            own->items[row * k + i] =
+                (struct cosine_neighbour){(uint32_t)other, (float)given->similarities[begin + i]};
+        }
+        own->counts[row] = (uint32_t)count;
+    }
     return COG_OK;
 }

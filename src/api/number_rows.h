@@ -1,8 +1,7 @@
-/* Checks of arrays that callers hand to the steps of links. */
+/* Checks of what callers hand to the steps of links. */
 #pragma once
 
-#include "base/error.h"
-#include "vector/sparse.h"
+#include "jobs/link/link_candidates.h"
 
 /* 0 or 1. */
 cog_status link_side_check(int side, cog_error *error);
@@ -13,3 +12,10 @@ cog_status number_rows_check(const cog_number_rows *rows, const char *name, cog_
  * frees it, also after an error. */
 cog_status vectors_take(const cog_number_rows *rows, const char *name, struct sparse_matrix *matrix,
                         cog_error *error);
+/* Checks the options, whose method must be one that links are found by in steps. */
+cog_status link_search_take(const cog_link_options *options, struct link_search *search,
+                            cog_error *error);
+/* The first k neighbours of each row; the caller frees them by cosine_topk_free, also after an
+ * error. */
+cog_status neighbours_take(const cog_link_neighbours *given, uint64_t others, size_t k,
+                           struct cosine_neighbours *own, cog_error *error);

@@ -195,7 +195,7 @@ def pairs(a: Any, against: Any = None, text: str = "text", id: str = "id", *, th
 
 def link(de: Any, en: Any, text: str = "text", id: str = "id", *, lexicon: Lexicon | str, one_to_one: bool = False,
          precision: float | None = None, threshold: float | None = None, k: int | None = None,
-         method: Literal["exact", "flat", "window"] = "exact", sentences: bool = False,
+         method: Literal["exact", "lists", "flat", "window"] = "exact", sentences: bool = False,
          sentence_threshold: float | None = None, **options: Unpack[LinkJobOptions]) -> Any:
     """The partner of each document of ``de`` among those of ``en``: from, to (ids), similarity, score, probability.
 

@@ -2,9 +2,9 @@
 
 The stages, from documents with their rows (places in the order of the input): terms of both sides, with statistics,
 unknown words and languages that merge; the mean lengths of the rows, added in the order of the input; vectors over the
-terms of the target language; the nearest rows of the other side, for both sides, by brute force between blocks of rows or
-by windows (`_link_windows.py`); the decision, which one task makes from the neighbours of all documents. Every number
-is the same as on one machine.
+terms of the target language; the nearest rows of the other side, for both sides, by brute force between blocks of rows,
+by posting lists (`_link_lists.py`) or by windows (`_link_windows.py`); the decision, which one task makes from the
+neighbours of all documents. Every number is the same as on one machine.
 """
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ from .. import link_batch
 from .._inputs import LinkRule
 from .._lexicon import Lexicon
 from ..batch import Statistics
-from . import _link_windows
-from ._arrow import Array, batch_of, lists, map_batches, map_partitions, numbers, packed, run_starts, runs
+from . import _link_lists, _link_windows
+from ._arrow import Array, batch_of, lists, map_batches, map_partitions, numbers, packed
+from ._cells import BLOCK_BYTES, place, tables_of_cells
 from ._frames import Documents
+from ._hits import FOUND, HIT, best_hits, packed_hits, unpacked_hits
 from ._rows import documents_in
 from ._stages import Stage, Stages, hash_of
-from ._tables import _block_of, blocks_of
+from ._tables import blocks_of
 from .signatures import merge_statistics
 
 if TYPE_CHECKING:
     import pyarrow
 
-Method = Literal["exact", "flat", "window"]
-#: Bytes of the vectors of a block: every block of one side meets every block of the other, so that a vector travels as
-#: often as the other side has blocks. One machine reads blocks of this size.
-_BLOCK_BYTES = 64 << 20
+Method = Literal["exact", "lists", "flat", "window"]
 #: Weighted terms below which the links of a document are weak, as on one machine.
 _SHORT_TERMS = 5
 _PROJECTION = ("source_given_target", "keep_unknown", "linkers", "k1", "b")
@@ -46,7 +45,7 @@ class Settings(NamedTuple):
     """Everything that the links depend on, except the data."""
     options: dict[str, Any]  #: of the C library
     lexicon: Lexicon
-    block_rows: int | None = None  #: of exact and flat; None: by the bytes of the vectors
+    block_rows: int | None = None  #: of exact and flat, and of source rows of lists; None: by the bytes of the vectors
     partitions: int | None = None
 
     def projection(self) -> dict[str, Any]:
@@ -258,9 +257,6 @@ def _vectors(rows: pyarrow.RecordBatch, knowledge: Knowledge, means: dict[int, f
 
 # ---- Neighbours ------------------------------------------------------------------------------------------------------
 
-#: Hits travel as bytes, those of a row together: Spark moves bytes many times as fast as rows of numbers.
-HIT = np.dtype([("similarity", "<f8"), ("row", "<i8"), ("distance", "<i4")])
-_FOUND = "side int, row long, hits binary"
 _ALL = 1 << 62  # proposals: all of them
 
 
@@ -274,21 +270,30 @@ def find_neighbours(stages: Stages, vectors: Stage, rows: tuple[int, int], setti
     """The nearest rows of the other side of each row."""
     options = {name: value for name, value in settings.options.items() if name not in _PROJECTION}
     partitions = settings.partitions or int(stages.spark.conf.get("spark.sql.shuffle.partitions"))
-    if options["method"] == "window":
-        return _by_windows(stages, vectors, rows, options, partitions)
+    if options["method"] in ("window", "lists"):
+        return _by_pairs(stages, vectors, rows, options, settings, partitions)
     return _by_blocks(stages, vectors, rows, options, _blocks(vectors, rows, settings.block_rows, partitions), partitions)
 
 
-def _by_windows(stages: Stages, vectors: Stage, rows: tuple[int, int], options: dict[str, Any],
-                partitions: int) -> Neighbours:
-    proposed = _link_windows.find(stages, vectors, rows, options, partitions)
+def _by_pairs(stages: Stages, vectors: Stage, rows: tuple[int, int], options: dict[str, Any], settings: Settings,
+              partitions: int) -> Neighbours:
+    """Of pairs that a method proposes, with their cosines."""
     plan = link_batch.plan(**options)._replace(proposals=(_ALL, _ALL))
+    if options["method"] == "lists":
+        pairs, beyond = _link_lists.find(stages, vectors, rows, options, partitions, settings.block_rows)
+    else:
+        pairs, beyond = _link_windows.find(stages, vectors, rows, options, partitions)
 
     def make() -> Any:
-        hits = _link_windows.cosines(vectors, proposed, _FOUND, partitions)
-        return map_partitions(hits.repartition(partitions, "side", "row").sortWithinPartitions("side", "row"), _best,
-                              _FOUND, plan)
-    return Neighbours(stages.table("link-neighbours", make, [vectors, proposed.pairs], plan=list(plan)), proposed.beyond)
+        hits = pairs.table if options["method"] == "lists" else _link_windows.cosines(vectors, pairs, FOUND, partitions)
+        return _gathered(hits, plan, partitions)
+    return Neighbours(stages.table("link-neighbours", make, [vectors, pairs], plan=list(plan)), beyond)
+
+
+def _gathered(hits: Any, plan: link_batch.Plan, partitions: int) -> Any:
+    """The best hits of each row, from all tasks."""
+    return map_partitions(hits.repartition(partitions, "side", "row").sortWithinPartitions("side", "row"), best_hits, FOUND,
+                          plan)
 
 
 def _by_blocks(stages: Stages, vectors: Stage, rows: tuple[int, int], options: dict[str, Any], blocks: tuple[int, int],
@@ -297,13 +302,11 @@ def _by_blocks(stages: Stages, vectors: Stage, rows: tuple[int, int], options: d
     plan = link_batch.plan(**options)
 
     def make() -> Any:
-        cells = map_batches(vectors.table.drop("length"), _place, "cell int, side int, row long, vector binary", blocks)
+        cells = map_batches(vectors.table.drop("length"), place, "cell int, side int, row long, vector binary", blocks)
         together = cells.repartition(min(partitions, blocks[0] * blocks[1]), "cell").sortWithinPartitions(
             "cell", "side", "row")
-        found = map_partitions(together, _nearest, _FOUND, options)
-        if blocks != (1, 1):
-            found = found.repartition(partitions, "side", "row").sortWithinPartitions("side", "row")
-        return map_partitions(found, _best, _FOUND, plan)
+        found = map_partitions(together, _nearest, FOUND, options)
+        return map_partitions(found, best_hits, FOUND, plan) if blocks == (1, 1) else _gathered(found, plan, partitions)
     stages.note(comparisons=rows[0] * rows[1], cells=blocks[0] * blocks[1])
     return Neighbours(stages.table("link-neighbours", make, [vectors], plan=list(plan), blocks=list(blocks), **searched))
 
@@ -313,31 +316,16 @@ def _blocks(vectors: Stage, rows: tuple[int, int], block_rows: int | None, parti
     if block_rows is not None:
         return blocks_of(rows[0], block_rows), blocks_of(rows[1], block_rows)
     size = [max(1, int(vectors.facts[f"bytes_{side}"])) for side in (0, 1)]
-    blocks = [-(-size[side] // _BLOCK_BYTES) for side in (0, 1)]
+    blocks = [-(-size[side] // BLOCK_BYTES) for side in (0, 1)]
     while blocks[0] * blocks[1] < min(partitions, rows[0] * rows[1]):
         larger = 0 if size[0] / blocks[0] > size[1] / blocks[1] else 1
         blocks[larger] += 1
     return blocks[0], blocks[1]
 
 
-def _place(rows: pyarrow.RecordBatch, blocks: tuple[int, int]) -> Any:
-    """Assigns each row to its cells: its block with every block of the other side."""
-    import pyarrow
-    side, row = numbers(rows, "side"), numbers(rows, "row")
-    own = _block_of(row, np.where(side == 0, blocks[0], blocks[1]))
-    count = np.where(side == 0, blocks[1], blocks[0])
-    places = np.repeat(np.arange(len(row)), count)
-    other = np.arange(len(places)) - np.repeat(np.cumsum(count) - count, count)
-    cell = np.where(side[places] == 0, own[places] * blocks[1] + other, other * blocks[1] + own[places])
-    taken = rows.take(pyarrow.array(places))
-    return taken.add_column(0, "cell", pyarrow.array(cell.astype(np.int32)))
-
-
 def _nearest(batches: Iterator[pyarrow.RecordBatch], options: dict[str, Any]) -> Iterator[pyarrow.RecordBatch]:
-    for table in runs(batches, ["cell"], rows=1):
-        starts = run_starts(table, ["cell"])
-        for begin, end in zip(starts, [*starts[1:], table.num_rows], strict=True):
-            yield from _nearest_in(table.slice(int(begin), int(end - begin)), options)
+    for cell in tables_of_cells(batches, "cell"):
+        yield from _nearest_in(cell, options)
 
 
 def _nearest_in(cell: pyarrow.Table, options: dict[str, Any]) -> Iterator[pyarrow.RecordBatch]:
@@ -353,59 +341,6 @@ def _nearest_in(cell: pyarrow.Table, options: dict[str, Any]) -> Iterator[pyarro
         hits["similarity"] = found["similarity"]
         if len(hits):
             yield packed_hits(side, rows[side], found["query"], hits)
-
-
-def packed_hits(side: int, rows: Array, query: Array, hits: Array) -> pyarrow.RecordBatch:
-    """A row for each query that has hits. Hits come by query, which are places in ``rows``."""
-    import pyarrow
-    starts = np.flatnonzero(np.diff(query, prepend=-1))
-    ends = np.append(starts, len(hits)).astype(np.int64) * HIT.itemsize
-    data = pyarrow.Array.from_buffers(pyarrow.large_binary(), len(starts), [None, pyarrow.py_buffer(ends),
-                                                                            pyarrow.py_buffer(hits.tobytes())])
-    return batch_of(side=np.full(len(starts), side, np.int32), row=rows[query[starts]],
-                    hits=data if ends[-1] >= 1 << 31 else data.cast(pyarrow.binary()))
-
-
-def _best(batches: Iterator[pyarrow.RecordBatch], plan: link_batch.Plan) -> Iterator[pyarrow.RecordBatch]:
-    """The first hits of each row among those of all cells."""
-    for table in runs(batches, ["side", "row"], rows=20_000):
-        hits, lengths = _unpacked(table)
-        starts = run_starts(table, ["side", "row"])
-        run = np.repeat(np.repeat(np.arange(len(starts)), np.diff([*starts, table.num_rows])), lengths)
-        side, row = numbers(table, "side")[starts], numbers(table, "row")[starts]
-        for number in (0, 1):
-            own = np.flatnonzero((side == number)[run])
-            chosen, group = _first(hits[own], run[own], plan.neighbours[number], plan.proposals[number])
-            if len(chosen):
-                yield packed_hits(number, row, group, chosen)
-
-
-def _first(hits: Array, group: Array, most: int, proposals: int) -> tuple[Array, Array]:
-    if proposals:
-        order = np.lexsort((hits["row"], hits["distance"], group))
-        hits, group = _cut(hits[order], group[order], proposals)
-        above = hits["similarity"] > 0
-        hits, group = hits[above], group[above]
-    order = np.lexsort((hits["row"], -hits["similarity"], group))
-    return _cut(hits[order], group[order], most)
-
-
-def _cut(hits: Array, group: Array, most: int) -> tuple[Array, Array]:
-    """The first rows of each group, up to a number; rows of a group are adjacent."""
-    kept = np.arange(len(group)) - np.searchsorted(group, group) < most
-    return hits[kept], group[kept]
-
-
-def _unpacked(table: pyarrow.Table) -> tuple[Array, Array]:
-    """The hits of all rows, and how many each row has."""
-    import pyarrow
-    column = table["hits"].combine_chunks().cast(pyarrow.large_binary())
-    if isinstance(column, pyarrow.ChunkedArray):
-        column = pyarrow.concat_arrays(column.chunks)
-    _, offsets, data = column.buffers()
-    ends = np.frombuffer(offsets, np.int64)[column.offset:column.offset + len(column) + 1]
-    hits = np.frombuffer(data, np.uint8)[int(ends[0]):int(ends[-1])].view(HIT)
-    return hits, np.diff(ends) // HIT.itemsize
 
 
 # ---- The decision ----------------------------------------------------------------------------------------------------
@@ -445,7 +380,7 @@ def _decide(batches: Iterator[pyarrow.RecordBatch], beyond: float, options: dict
     sides = []
     for side, half in enumerate(halves):
         own = half.filter(half["hits"].is_valid())
-        found, lengths = _unpacked(own) if own.num_rows else (np.empty(0, HIT), np.empty(0, np.int64))
+        found, lengths = unpacked_hits(own) if own.num_rows else (np.empty(0, HIT), np.empty(0, np.int64))
         counts = np.zeros(len(known[side]), np.int64)
         counts[np.searchsorted(known[side], numbers(own, "row"))] = lengths
         sides.append(link_batch.Neighbours(numbers(documents[side], "length"), np.concatenate(([0], np.cumsum(counts))),

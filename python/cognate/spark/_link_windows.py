@@ -14,6 +14,7 @@ import numpy as np
 from .. import batch, link_batch
 from . import _tables, signatures
 from ._arrow import Array, batch_of, lists, map_batches, map_partitions, numbers
+from ._hits import hits_of_pairs
 from ._rows import signature_column, signatures_in
 from ._stages import Stage, Stages
 
@@ -58,18 +59,24 @@ def _radius(stages: Stages, signed: Stage, bits: int, options: dict[str, Any]) -
     """Chooses the radius from the distances of some rows of the first side to all rows of the second."""
     from pyspark.sql import functions as f
     own = signed.table.filter("side = 0")
-    known = np.sort(own.select("row").toArrow()["row"].to_numpy())
-    asked = known[link_batch.radius_rows(len(known))].tolist()
+    asked = sampled_rows(own)
     sample = signatures_in(own.filter(f.col("row").isin(asked)).orderBy("row").select("signature").toArrow())
 
     def make() -> Any:
         counts = map_partitions(signed.table.filter("side = 1").select("signature"), _distances, "counts binary", sample)
-        return map_partitions(counts.repartition(1), _sums, "counts binary")
+        return map_partitions(counts.repartition(1), summed, "counts binary")
     stage = stages.table("link-distances", make, [signed])
     found = stage.table.head()
     counts = np.frombuffer(bytes(found["counts"]), np.uint64) if found else np.zeros(len(asked) * (bits + 1), np.uint64)
     rule = {name: value for name, value in options.items() if name not in KNOBS}
     return link_batch.radius(counts.reshape(len(asked), bits + 1), **rule)
+
+
+def sampled_rows(frame: Any) -> list[int]:
+    """The rows of the first side by which a method is planned."""
+    known = np.sort(frame.select("row").toArrow()["row"].to_numpy())
+    asked: list[int] = known[link_batch.radius_rows(len(known))].tolist()
+    return asked
 
 
 def _distances(batches: Iterator[pyarrow.RecordBatch], sample: Array) -> Iterator[pyarrow.RecordBatch]:
@@ -84,7 +91,8 @@ def _distances(batches: Iterator[pyarrow.RecordBatch], sample: Array) -> Iterato
     yield batch_of(counts=[counts.tobytes()])
 
 
-def _sums(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+def summed(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """Adds up arrays of uint64."""
     total = None
     for rows in batches:
         for value in rows.column("counts"):
@@ -94,22 +102,16 @@ def _sums(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatc
         yield batch_of(counts=[total.tobytes()])
 
 
-def cosines(vectors: Stage, found: Found, schema: str, partitions: int) -> Any:
+def cosines(vectors: Stage, found: Stage, schema: str, partitions: int) -> Any:
     """The cosines of the pairs, for both of their rows: side, row, hits."""
     frames = [vectors.table.filter(f"side = {side}").select("row", "vector") for side in (0, 1)]
-    together = signatures.in_cells(found.pairs.table, frames, {"vector": "binary"}, partitions)
+    together = signatures.in_cells(found.table, frames, {"vector": "binary"}, partitions)
     return map_partitions(together, _cosines, schema)
 
 
 def _cosines(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    from ._link import HIT, packed_hits
     for cell in signatures.cells_of(batches, 1):
         entries = lists(cell.rows, "vector")
         similarity = link_batch.cosines(entries, entries, *cell.places)
         rows = numbers(cell.rows, "row")
-        for side, (own, other) in enumerate((cell.places, cell.places[::-1])):
-            order = np.lexsort((rows[other], own))
-            hits = np.empty(len(order), HIT)
-            hits["row"], hits["similarity"], hits["distance"] = rows[other[order]], similarity[order], 0
-            if len(hits):
-                yield packed_hits(side, rows, own[order], hits)
+        yield from hits_of_pairs(rows[cell.places[0]], rows[cell.places[1]], similarity)

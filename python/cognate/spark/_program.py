@@ -188,9 +188,9 @@ def _link_options(parser: argparse.ArgumentParser) -> None:
                         help="least cosine of a link (default: by --precision)")
     parser.add_argument("-k", "--neighbours", type=int, metavar="N",
                         help="list the N best of each document, likely or not")
-    parser.add_argument("--method", choices=["exact", "flat", "window"], default="exact",
-                        help="exact: all cosines; flat: those of the nearest signatures; window: those of near signatures "
-                             "that meet in a window (default: exact)")
+    parser.add_argument("--method", choices=["exact", "lists", "flat", "window"], default="exact",
+                        help="exact: all cosines; lists: those of documents that share telling terms; flat: of the nearest "
+                             "signatures; window: of near signatures that meet in a window (default: exact)")
     parser.add_argument("--bits", type=int, metavar="N", help="flat, window: of a signature (default: 1024)")
     _window_options(parser)
     parser.add_argument("--candidates", type=int, metavar="N", help="looked at for each document (default: 30)")
@@ -320,11 +320,12 @@ def _cell(value: Any) -> str:
 def _named(frame: Any, columns: dict[str, tuple[Files | None, str]]) -> Any:
     """Adds to each of these columns of docs one with the names that they have in files, in the place of a column of that
     name; without files the names are there."""
+    from pyspark.sql import functions as f
     for doc, (files, name) in columns.items():
         if files is None:
             continue
         names = files.names(frame.selectExpr(f"`{doc}` as doc"))
-        own = frame.withColumnRenamed(doc, "_doc") if doc == name else frame.drop(name).withColumn("_doc", frame[doc])
+        own = frame.withColumnRenamed(doc, "_doc") if doc == name else frame.drop(name).withColumn("_doc", f.col(doc))
         frame = own.join(names.withColumnsRenamed({"doc": "_doc", "name": name}), "_doc").drop("_doc")
     return frame
 
@@ -402,8 +403,8 @@ _PAIR_COLUMNS = ["a", "b", "similarity", "distance"]
 
 
 def _run_link(arguments: argparse.Namespace) -> int:
-    if arguments.method == "exact" and arguments.bits is not None:
-        raise ValueError("method exact has no --bits: leave it out")
+    if arguments.method in ("exact", "lists") and arguments.bits is not None:
+        raise ValueError(f"method {arguments.method} has no --bits: leave it out")
     _check_result(arguments)
     own = {name: value for name in ("precision", "threshold", "bits", "candidates", "hub_neighbours", "linkers")
            if (value := getattr(arguments, name)) is not None}

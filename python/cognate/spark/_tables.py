@@ -95,7 +95,7 @@ def place(batches: Iterator[pyarrow.RecordBatch], heavy: dict[tuple[int, int], t
 
 def _cells(rows: Any, found: Array, side: Array, row: Array, blocks: tuple[int, int], cross: bool) -> Iterator[Any]:
     first, second = blocks
-    block = _block_of(row, np.where(side == 1, second, first) if cross else np.full(len(row), first))
+    block = block_of(row, np.where(side == 1, second, first) if cross else np.full(len(row), first))
     for other in range(max(first, second)):
         if cross:
             own = np.flatnonzero(np.where(side == 1, other < first, other < second))
@@ -109,7 +109,7 @@ def _cells(rows: Any, found: Array, side: Array, row: Array, blocks: tuple[int, 
         yield _placed(rows, found[own], cell.astype(np.int32), half.astype(np.int32))
 
 
-def _block_of(row: Array, blocks: Array) -> Array:
+def block_of(row: Array, blocks: Array) -> Array:
     """Blocks by a hash of the row, so that rows of one origin spread."""
     mixed = row.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     return np.asarray((mixed >> np.uint64(33)) % blocks.astype(np.uint64)).astype(np.int64)

@@ -71,6 +71,7 @@ REPORTED = ("from_documents", "to_documents", "known_terms", "split_terms", "unk
     (["--method", "exact"], {"block_rows": 90, "partitions": 3}),
     (["--method", "window", "--tables", 12, "--window", 40, "--one-to-one"],
      {"method": "window", "knobs": {"tables": 12, "window": 40}, "one_to_one": True, "partitions": 4}),
+    (["--method", "lists"], {"method": "lists", "block_rows": 90, "partitions": 3}),
     pytest.param(["--method", "flat", "--one-to-one", "--precision", 0.9],
                  {"method": "flat", "one_to_one": True, "precision": 0.9, "block_rows": 150, "partitions": 5},
                  marks=pytest.mark.long)])
@@ -84,7 +85,9 @@ def test_links_of_one_machine(spark, collections, arguments, options):
     for name in REPORTED:
         assert report[name] == pytest.approx(stats[name], rel=1e-12), name
     assert report["shuffled_bytes"] > 0
-    if options.get("method") == "window":
+    if options.get("method") == "lists":
+        assert report["list_products"] == stats["list_products"] and report["candidates"] > 1000 and report["cells"] == 5
+    elif options.get("method") == "window":
         assert 0 < report["comparisons"] < 400 * 340 * 12 and report["candidates"] > 1000
     else:
         assert report["cells"] > 4
@@ -131,6 +134,31 @@ def test_sentences_on_the_command_line(spark, cluster, archive, collections, tmp
 
 
 @pytest.mark.long
+def test_posting_lists_in_several_blocks(spark, tmp_path):
+    """More target documents than a block of posting lists holds: 8 million weighted terms."""
+    draw, documents, vocabulary = random.Random(7), 24_000, 40_000
+    cognate.Lexicon.train([(f"wa{number}", f"xe{number}") for number in range(vocabulary)] * 2, "de", "en").save(
+        tmp_path / "de-en.lex")
+    sides = [], []
+    for number in range(documents):
+        words = draw.sample(range(vocabulary), 380)
+        sides[1].append(words)
+        if number % 8 == 0:
+            sides[0].append([*draw.sample(words, 60), *draw.sample(range(vocabulary), 60)])
+    for texts, letters, lang in zip(sides, ("wa", "xe"), ("de", "en"), strict=True):
+        write_side(tmp_path / f"{lang}.jsonl", [" ".join(f"{letters}{word}" for word in words) for words in texts], lang)
+    expected, stats = one_machine(tmp_path, "--method", "lists", "-k", 3)
+    report = {}
+    found = cognate.spark.link(*read_sides(spark, tmp_path), lexicon=str(tmp_path / "de-en.lex"), order="place",
+                               method="lists", k=3, partitions=4, report=report)
+    rows = sorted((row["from"], row["to"], *(f"{row[name]:.6f}" for name in ("similarity", "score", "probability")))
+                  for row in found.collect())
+    assert rows == rows_of(expected) and len(rows) > documents / 8
+    assert report["cells"] >= 4 and report["list_products"] == stats["list_products"]
+    assert next(stage["rows"] for stage in report["stages"] if stage["stage"] == "link-blocks") == 2
+
+
+@pytest.mark.long
 def test_exchanged_sides_are_refused(spark, collections):
     frames = [spark.read.json(str(collections / name)) for name in ("en.jsonl", "de.jsonl")]
     with pytest.raises(ValueError, match="swap the sides"):
@@ -142,15 +170,16 @@ def test_wrong_options_are_refused(spark, collections, capsys):
     lexicon = str(collections / "de-en.lex")
     with pytest.raises(TypeError, match="'tokens' is no option"):
         cognate.spark.link(frame, frame, lexicon=lexicon, tokens="chars")
-    with pytest.raises(ValueError, match="methods exact, flat, window"):
-        cognate.spark.link(frame, frame, lexicon=lexicon, method="lists")
+    with pytest.raises(ValueError, match="methods exact, lists, flat, window"):
+        cognate.spark.link(frame, frame, lexicon=lexicon, method="lsh")
     with pytest.raises(ValueError, match="one rule"):
         cognate.spark.link(frame, frame, lexicon=lexicon, threshold=0.3, precision=0.9)
     with pytest.raises(ValueError, match="sentence_threshold belongs to"):
         cognate.spark.link(frame, frame, lexicon=lexicon, sentence_threshold=0.4)
     with pytest.raises(ValueError, match="sentence threshold of 3"):
         cognate.spark.link(frame, frame, lexicon=lexicon, sentences=True, sentence_threshold=3)
-    for more, message in ((["--bits", "64"], "method exact has no --bits"), (["--format", "tmx"], "belongs to --sentences"),
+    for more, message in ((["--bits", "64"], "method exact has no --bits"),
+                          (["--bits", "64", "--method", "lists"], "method lists has no --bits"), (["--format", "tmx"], "belongs to --sentences"),
                           (["-o", "links.tmx"], "TMX holds sentence pairs"), (["-k", "3", "--one-to-one"], "not one-to-one"),
                           (["--lexicon", "nowhere"], "nowhere")):
         given = ["link", "--from", "a.jsonl", "--to", "b.jsonl", "--lexicon", lexicon, "--master", "spark://no.such.host:1"]

@@ -31,7 +31,7 @@ size_t link_proposals(const struct link_search *search, int side);
 
 /* The radius of hash tables and windows is chosen so that a source document has about this many
  * others within it, from a sample of LINK_RADIUS_ROWS rows and the LINK_RADIUS_NEAREST times as
- * many nearest of each. */
+ * many nearest of each. Posting lists are planned by the same sample. */
 enum { LINK_RADIUS_ROWS = 256, LINK_RADIUS_NEAREST = 4 };
 size_t link_radius_rows(size_t documents, uint32_t rows[LINK_RADIUS_ROWS]);
 /* histogram[d]: how many of the nearest of `count` rows are at distance d, up to `bits`. */

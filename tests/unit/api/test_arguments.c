@@ -183,7 +183,7 @@ static void search_refuses(const cog_search_options *options, int value) {
 
 static void link_refuses(const cog_link_options *options, int value) {
     static const int64_t none[1] = {0};
-    static const uint64_t distances[2];
+    static const uint64_t distances[COG_LINK_LISTS_TALLY];
     const cog_number_rows rows = {none, none, 0};
     const cog_link_neighbours side = {0, &number, none, none, &number, 0};
     cog_link_plan plan;
@@ -192,6 +192,7 @@ static void link_refuses(const cog_link_options *options, int value) {
     REFUSED(cog_link_nearest(&rows, &rows, 0, options, NULL, &stream, NULL));
     REFUSED(cog_link_sign(&rows, options, NULL, bytes, NULL));
     REFUSED(cog_link_radius(distances, 0, options, &row, &number, NULL));
+    REFUSED(cog_link_lists_plan(&side, distances, options, &number, &number, NULL));
     REFUSED(cog_link_decide(&side, &side, options, NULL, &stream, NULL, NULL));
 }
 

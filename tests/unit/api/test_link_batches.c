@@ -179,6 +179,41 @@ TEST(link_batches_give_the_links_of_one_call) {
     close_collection(&collection);
 }
 
+TEST(posting_lists_refuse_what_does_not_fit) {
+    static const int64_t offsets[] = {0, 1}, entry[] = {5ll << 32};
+    static const uint32_t frequencies[8] = {0};
+    static const uint64_t tally[COG_LINK_LISTS_TALLY];
+    const cog_number_rows row = {offsets, entry, 1};
+    const cog_link_neighbours nothing = {0};
+    uint64_t found[COG_LINK_LISTS_TALLY];
+    struct ArrowArrayStream stream;
+    double budget = 1, beyond;
+    int64_t kept;
+    cog_link_options options;
+    cog_link_lists lists = {.frequencies = frequencies, .column_count = 8};
+    cog_error failure;
+    cog_link_options_init(&options);
+    options.method = COG_METHOD_LISTS;
+    CHECK(cog_link_lists_propose(&row, &row, &lists, 1, &options, &stream, &failure) ==
+          COG_ERR_USAGE); /* no blocks */
+    lists.block_count = 1;
+    CHECK(cog_link_lists_propose(&row, &row, &lists, 1, &options, &stream, &failure) ==
+          COG_ERR_USAGE);
+    CHECK(strstr(failure.message, "column 5 is in the block"));
+    CHECK(cog_link_lists_propose(&row, &row, &lists, 0, &options, &stream, &failure) ==
+          COG_ERR_USAGE);
+    CHECK(cog_link_lists_try(&row, &row, 0, &nothing, &lists, &options, found, &failure) ==
+          COG_ERR_USAGE);
+    CHECK(cog_link_lists_keep(NULL, NULL, offsets, 1, NULL, &lists, &options, &kept, &failure) ==
+          COG_ERR_USAGE);
+    CHECK_OK(cog_link_lists_plan(&nothing, tally, &options, &budget, &beyond, error));
+    CHECK(budget == 4096 && beyond == (double)(float)0.35);
+    options.method = COG_METHOD_FLAT;
+    CHECK(cog_link_lists_plan(&nothing, tally, &options, &budget, &beyond, &failure) ==
+          COG_ERR_USAGE);
+    CHECK(cog_link_block_rows(NULL, 3, 0) == 0);
+}
+
 TEST(link_batches_refuse_what_does_not_fit) {
     const cog_number_rows empty = {none, NULL, 0};
     const int64_t falling[] = {0, 2, 1}, offsets[] = {0, 2}, before[] = {-1, 2};

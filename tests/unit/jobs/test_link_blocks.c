@@ -177,6 +177,178 @@ TEST(link_lists_find_partners_in_blocks) {
     link_space_free(&space);
 }
 
+/* ---- The public steps ------------------------------------------------------------------------ */
+
+/* The vectors as the public steps take them. */
+struct public_rows {
+    int64_t offsets[ROWS + 1], items[ROWS * ENTRIES];
+    cog_number_rows rows;
+};
+
+static void make_public(struct public_rows *made, const struct sparse_matrix *vectors) {
+    for (size_t row = 0; row <= ROWS; row++)
+        made->offsets[row] = (int64_t)vectors->offsets[row];
+    for (size_t i = 0; i < ROWS * ENTRIES; i++) {
+        uint32_t bits;
+        memcpy(&bits, &vectors->values[i], sizeof bits);
+        made->items[i] = (int64_t)((uint64_t)vectors->columns[i] << 32 | bits);
+    }
+    made->rows = (cog_number_rows){made->offsets, made->items, ROWS};
+}
+
+static cog_number_rows rows_from(const struct public_rows *made, size_t first, size_t count) {
+    return (cog_number_rows){made->offsets + first, made->items, count};
+}
+
+struct public_truth {
+    int64_t offsets[LINK_RADIUS_ROWS + 1], rows[LINK_RADIUS_ROWS * COG_LINK_LISTS_NEAREST];
+    double similarities[LINK_RADIUS_ROWS * COG_LINK_LISTS_NEAREST];
+    int64_t sample_offsets[LINK_RADIUS_ROWS + 1], sample_items[LINK_RADIUS_ROWS * ENTRIES];
+    cog_number_rows sample;
+    cog_link_neighbours neighbours;
+};
+
+static void make_truth(struct public_truth *truth, const struct link_space *space,
+                       const struct public_rows *from) {
+    struct cosine_neighbours nearest = {0};
+    uint32_t sample[LINK_RADIUS_ROWS];
+    const size_t count = cog_link_radius_rows(ROWS, sample);
+    CHECK_OK(
+        link_nearest_of_rows(space, sample, count, COG_LINK_LISTS_NEAREST, 1, &nearest, error));
+    for (size_t i = 0, at = 0; i < count; i++) {
+        for (size_t j = 0; j < nearest.counts[i]; j++, at++) {
+            truth->rows[at] = nearest.items[i * nearest.k + j].row;
+            truth->similarities[at] = (double)nearest.items[i * nearest.k + j].similarity;
+        }
+        truth->offsets[i + 1] = (int64_t)at;
+        memcpy(truth->sample_items + i * ENTRIES, from->items + sample[i] * ENTRIES,
+               ENTRIES * sizeof *from->items);
+        truth->sample_offsets[i + 1] = (int64_t)((i + 1) * ENTRIES);
+    }
+    truth->sample = (cog_number_rows){truth->sample_offsets, truth->sample_items, count};
+    truth->neighbours =
+        (cog_link_neighbours){count, NULL, truth->offsets, truth->rows, truth->similarities, 0};
+    cosine_topk_free(&nearest);
+}
+
+/* The proposals of all blocks to one source row. */
+struct kept_sums {
+    int64_t rows[ROWS], blocks[ROWS], offsets[ROWS + 1], kept[ROWS];
+    size_t count, sum_count;
+    double sums[ROWS * 2 * COG_LINK_LISTS_NEAREST];
+    uint32_t others[ROWS * 2 * COG_LINK_LISTS_NEAREST];
+    float similarities[ROWS * 2 * COG_LINK_LISTS_NEAREST];
+};
+
+static void propose_to(struct kept_sums *all, const struct public_rows *made, size_t row,
+                       const cog_link_lists *lists, double budget,
+                       const cog_link_options *options) {
+    const cog_number_rows query = rows_from(&made[0], row, 1);
+    const uint64_t *offsets = (const uint64_t *)made[1].offsets;
+    int64_t block = 0;
+    all->count = all->sum_count = 0;
+    for (size_t first = 0, rows; (rows = cog_link_block_rows(offsets, ROWS, first)) > 0;
+         first += rows, block++) {
+        const cog_number_rows others = rows_from(&made[1], first, rows);
+        struct ArrowArrayStream stream;
+        struct ArrowArray table;
+        CHECK_OK(cog_link_lists_propose(&query, &others, lists, budget, options, &stream, error));
+        CHECK(stream.get_next(&stream, &table) == 0);
+        for (int64_t i = 0; table.release && i < table.length; i++) {
+            all->others[all->sum_count] =
+                (uint32_t)first + (uint32_t)((const int64_t *)table.children[1]->buffers[1])[i];
+            all->similarities[all->sum_count] =
+                (float)((const double *)table.children[3]->buffers[1])[i];
+            all->sums[all->sum_count++] = ((const double *)table.children[2]->buffers[1])[i];
+        }
+        all->rows[all->count] = (int64_t)row;
+        all->blocks[all->count++] = block;
+        all->offsets[all->count] = (int64_t)all->sum_count;
+        if (table.release)
+            table.release(&table);
+        stream.release(&stream);
+    }
+}
+
+static void offer_kept(const struct kept_sums *all, size_t row, struct link_candidates *found) {
+    for (size_t i = 0; i < all->count; i++)
+        for (int64_t at = all->offsets[i]; at < all->offsets[i] + all->kept[i]; at++)
+            if (all->similarities[at] > 0) {
+                cosine_neighbours_offer(
+                    &found->sides[0], row,
+                    (struct cosine_neighbour){all->others[at], all->similarities[at]});
+                cosine_neighbours_offer(
+                    &found->sides[1], all->others[at],
+                    (struct cosine_neighbour){(uint32_t)row, all->similarities[at]});
+            }
+}
+
+/* Counts the proposals that are not kept. */
+static void find_by_steps(const struct link_space *space, struct link_candidates *found,
+                          size_t *dropped) {
+    static struct public_rows made[2];
+    static struct public_truth truth;
+    static struct kept_sums all;
+    static uint32_t frequencies[COLUMNS];
+    uint64_t tally[COG_LINK_LISTS_TALLY], total[COG_LINK_LISTS_TALLY] = {0};
+    cog_link_lists lists = {.frequencies = frequencies, .column_count = COLUMNS};
+    cog_link_options options;
+    double budget = 0, beyond = 0;
+    cog_link_options_init(&options);
+    options.method = COG_METHOD_LISTS;
+    memset(frequencies, 0, sizeof frequencies);
+    for (size_t i = 0; i < ROWS * ENTRIES; i++)
+        frequencies[space->vectors[1].columns[i]]++;
+    for (int side = 0; side < 2; side++) {
+        make_public(&made[side], &space->vectors[side]);
+        CHECK_OK(cosine_neighbours_take(&found->sides[side], ROWS, side ? WANTED_TO : WANTED_FROM,
+                                        error));
+    }
+    make_truth(&truth, space, &made[0]);
+    const uint64_t *offsets = space->vectors[1].offsets;
+    for (size_t first = 0; first < ROWS; first += cog_link_block_rows(offsets, ROWS, first))
+        lists.block_count++;
+    for (size_t first = 0, rows; (rows = cog_link_block_rows(offsets, ROWS, first)) > 0;
+         first += rows) {
+        const cog_number_rows block = rows_from(&made[1], first, rows);
+        CHECK_OK(cog_link_lists_try(&truth.sample, &block, first, &truth.neighbours, &lists,
+                                    &options, tally, error));
+        for (size_t i = 0; i < COG_LINK_LISTS_TALLY; i++)
+            total[i] += tally[i];
+    }
+    CHECK_OK(cog_link_lists_plan(&truth.neighbours, total, &options, &budget, &beyond, error));
+    for (size_t row = 0; row < ROWS; row++) {
+        propose_to(&all, made, row, &lists, budget, &options);
+        CHECK_OK(cog_link_lists_keep(all.rows, all.blocks, all.offsets, all.count, all.sums, &lists,
+                                     &options, all.kept, error));
+        for (size_t i = 0; i < all.count; i++)
+            *dropped += (size_t)(all.offsets[i + 1] - all.offsets[i] - all.kept[i]);
+        offer_kept(&all, row, found);
+    }
+    found->beyond = (float)beyond;
+    cosine_neighbours_cut(&found->sides[0], found->beyond);
+    cosine_neighbours_cut(&found->sides[1], found->beyond);
+}
+
+/* One block, five and twenty; with several, some proposals are not kept. */
+TEST(link_lists_in_steps_find_what_one_call_finds) {
+    struct link_space space = {0};
+    CHECK_OK(make_space(&space, error));
+    for (size_t entries = 0; entries <= 2000; entries = entries ? 4 * entries : 500) {
+        struct link_candidates whole = {0}, steps = {0};
+        vector_block_set_entries(entries);
+        CHECK_OK(find(&space, COG_METHOD_LISTS, 2, &whole, error));
+        size_t dropped = 0;
+        find_by_steps(&space, &steps, &dropped);
+        CHECK((dropped > 100) == (entries > 0));
+        CHECK(are_equal(&whole, &steps));
+        link_candidates_free(&whole);
+        link_candidates_free(&steps);
+    }
+    vector_block_set_entries(0);
+    link_space_free(&space);
+}
+
 TEST(link_exact_search_in_blocks_is_the_brute_force) {
     struct link_space space = {0};
     struct cosine_neighbours nearest = {0}, naive = {0};

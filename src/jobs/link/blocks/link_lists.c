@@ -2,61 +2,39 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/threads.h"
 #include "jobs/link/blocks/link_nearest.h"
-#include "jobs/link/link_decoys.h"
-#include "plan/sampled_truth.h"
+#include "jobs/link/blocks/lists_plan.h"
 
 /* Source documents are read in smaller blocks and processed in pieces. */
 enum { ASKED_ENTRIES = 1 << 21, ROWS_PER_PIECE = 32 };
-
-struct posting {
-    uint32_t row; /* of the block */
-    float value;
-};
-
-/* A document of the block with its sum of products. */
-struct proposal {
-    uint32_t row;
-    float sum;
-};
-
-/* Scratch memory per thread; zero between queries. */
-struct asking {
-    float *sums;               /* by row of the block */
-    uint32_t *met;             /* rows with a sum, in the order of their first products */
-    float *dense;              /* the query by column */
-    struct proposal *proposed; /* a heap with the smallest sum on top */
-    size_t proposed_count;
-};
 
 struct lists {
     const struct link_space *space;
     struct job *job;
     uint32_t *frequencies;     /* by column: number of target documents with it */
     struct vector_block block; /* of target documents */
-    uint32_t *starts;          /* of the postings of each column */
-    struct posting *postings;
-    size_t block_count, most_rows, most_entries; /* of any block */
-    size_t proposals;                            /* maximum per query and block */
-    size_t share; /* the query's proposals divided by the number of blocks */
+    struct posting_block postings;
+    size_t most_rows, most_entries; /* of any block */
+    struct proposal_limits limits;  /* per query */
     struct asking *workers;
 };
 
 /* ---- Blocks of target documents -------------------------------------------------------------- */
 
-static void measure_blocks(struct lists *lists) {
+static void measure_blocks(struct lists *lists, size_t wanted) {
     const struct sparse_matrix *vectors = &lists->space->vectors[1];
+    size_t blocks = 0;
     for (size_t first = 0, rows; first < vectors->rows; first += rows) {
         rows = vector_block_rows(vectors, first, vector_block_entries());
         size_t entries = (size_t)(vectors->offsets[first + rows] - vectors->offsets[first]);
-        lists->block_count++;
+        blocks++;
         lists->most_rows = rows > lists->most_rows ? rows : lists->most_rows;
         lists->most_entries = entries > lists->most_entries ? entries : lists->most_entries;
     }
+    lists->limits = proposal_limits_of(wanted, blocks);
 }
 
 static cog_status load_block(struct lists *lists, size_t first, size_t *rows, cog_error *error) {
@@ -74,237 +52,46 @@ static cog_status count_frequencies(struct lists *lists, cog_error *error) {
     return COG_OK;
 }
 
-/* Loads a block and stores it by column; the rows of a column ascend. */
 static cog_status load_lists(struct lists *lists, size_t first, size_t *rows, cog_error *error) {
     TRY(load_block(lists, first, rows, error));
-    const struct sparse_matrix *block = &lists->block.rows;
-    uint32_t *ends = lists->starts + 1;
-    memset(lists->starts, 0, ((size_t)block->column_count + 1) * sizeof *lists->starts);
-    for (uint64_t i = block->offsets[0]; i < block->offsets[*rows]; i++)
-        ends[block->columns[i]]++;
-    uint32_t before = 0;
-    for (uint32_t c = 0; c < block->column_count; c++) {
-        uint32_t count = ends[c];
-        ends[c] = before; /* position of the column's next posting */
-        before += count;
-    }
-    for (uint32_t row = 0; row < *rows; row++)
-        for (uint64_t i = block->offsets[row]; i < block->offsets[row + 1]; i++)
-            lists->postings[ends[block->columns[i]]++] = (struct posting){row, block->values[i]};
+    posting_block_fill(&lists->postings, &lists->block.rows);
     return COG_OK;
 }
 
-/* ---- Terms of a source document -------------------------------------------------------------- */
-
-/* The worth of a term is what it contributes for its cost, at most 1, in steps of four per
- * doubling. */
-enum { WORTHS = 512 };
-
-static uint32_t worth_of(float value, uint32_t frequency) {
-    float worth = value * value / (float)frequency;
-    uint32_t bits;
-    memcpy(&bits, &worth, sizeof bits);
-    return bits >> 21 < WORTHS ? bits >> 21 : WORTHS - 1;
-}
-
-/* The smallest worth of the terms that fit into a document's budget of products; terms of the
- * greatest worth are always included. */
-static uint32_t least_worth(const struct lists *lists, const struct sparse_matrix *matrix,
-                            size_t row, double budget) {
-    double costs[WORTHS] = {0}, cost = 0;
-    for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++) {
-        uint32_t frequency = lists->frequencies[matrix->columns[i]];
-        if (frequency)
-            costs[worth_of(matrix->values[i], frequency)] += frequency;
-    }
-    uint32_t worth = WORTHS;
-    while (worth > 0 && (cost == 0 || cost + costs[worth - 1] <= budget))
-        cost += costs[--worth];
-    return worth;
-}
-
-/* ---- Proposals ------------------------------------------------------------------------------- */
-
-static void sift_down(struct proposal *heap, size_t count, struct proposal item) {
-    size_t at = 0;
-    for (size_t child = 1; child < count; child = 2 * at + 1) {
-        if (child + 1 < count && heap[child + 1].sum < heap[child].sum)
-            child++;
-        if (heap[child].sum >= item.sum)
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = item;
-}
-
-static void propose(struct asking *asking, size_t most, struct proposal item) {
-    struct proposal *heap = asking->proposed;
-    if (asking->proposed_count == most) {
-        if (item.sum > heap[0].sum)
-            sift_down(heap, most, item);
-        return;
-    }
-    size_t at = asking->proposed_count++;
-    for (; at > 0 && item.sum < heap[(at - 1) / 2].sum; at = (at - 1) / 2)
-        heap[at] = heap[(at - 1) / 2];
-    heap[at] = item;
-}
-
-/* Proposes the documents of the block with the largest sums over the terms of at least this worth.
- */
-static void ask(const struct lists *lists, struct asking *asking,
-                const struct sparse_matrix *matrix, size_t row, uint32_t worth) {
-    float *sums = asking->sums;
-    size_t met = 0;
-    for (uint64_t i = matrix->offsets[row]; i < matrix->offsets[row + 1]; i++) {
-        uint32_t column = matrix->columns[i], frequency = lists->frequencies[column];
-        float value = matrix->values[i];
-        if (!frequency || worth_of(value, frequency) < worth)
-            continue;
-        const struct posting *end = lists->postings + lists->starts[column + 1];
-        for (const struct posting *p = lists->postings + lists->starts[column]; p < end; p++) {
-            float product = value * p->value;
-            asking->met[met] = p->row;
-            met += (size_t)(sums[p->row] == 0) & (size_t)(product > 0);
-            sums[p->row] += product;
-        }
-    }
-    asking->proposed_count = 0;
-    for (size_t i = 0; i < met; i++) {
-        uint32_t other = asking->met[i];
-        propose(asking, lists->proposals, (struct proposal){other, sums[other]});
-        sums[other] = 0;
-    }
-}
-
 /* ---- The plan -------------------------------------------------------------------------------- */
-
-enum { PLAN_ROWS = 256, PLAN_NEAREST = 128, LEAST_BUDGET_BITS = 12, BUDGETS = 8 };
-
-/* The neighbours to find: likely partners, and the rivals that links are compared with. */
-enum { PARTNER, RIVAL, KINDS };
-
-/* Decoys are chosen from the same proposals as links, and miss the same share of rivals. */
-static const double RIVALS_FOUND = 0.9;
 
 struct planning {
     struct lists *lists;
     struct sparse_matrix sample;
     struct cosine_neighbours truth;
     float floor; /* neighbours below this cosine are not needed */
-    uint32_t hits[PLAN_ROWS][BUDGETS][KINDS];
-    uint32_t trials[PLAN_ROWS][KINDS];
+    struct lists_tally tallies[LINK_RADIUS_ROWS];
 };
-
-static double budget_of(int step) {
-    return (double)(1 << (LEAST_BUDGET_BITS + step));
-}
-
-static int by_similarity(const void *x, const void *y) {
-    const struct cosine_neighbour *a = x, *b = y;
-    return ORDER(b->similarity, a->similarity);
-}
-
-/* The cosine that a document reaches with about the wanted number of others, but at most that of
- * likely partners. */
-static cog_status choose_floor(struct planning *planning, size_t wanted, cog_error *error) {
-    const struct cosine_neighbours *truth = &planning->truth;
-    struct cosine_neighbour *all;
-    size_t count = 0, last = truth->queries * wanted;
-    TAKE(all, truth->queries * truth->k, "a sample", error);
-    for (size_t q = 0; q < truth->queries; q++)
-        for (size_t i = 0; i < truth->counts[q]; i++)
-            all[count++] = truth->items[q * truth->k + i];
-    planning->floor = (float)COG_THRESHOLD_ACROSS;
-    if (count) {
-        qsort(all, count, sizeof *all, by_similarity);
-        last = (last < count ? last : count) - (last > 0);
-        planning->floor = fminf(planning->floor, all[last].similarity);
-    }
-    free(all);
-    return COG_OK;
-}
-
-/* The kind of a true neighbour, or KINDS if it is irrelevant. */
-static int kind_of(const struct planning *planning, const struct cosine_neighbour *neighbour,
-                   size_t rank) {
-    enum { NEAREST = 10 };
-    if (rank < NEAREST && (double)neighbour->similarity >= COG_THRESHOLD_ACROSS)
-        return PARTNER;
-    return rank < LINK_RIVALS && neighbour->similarity >= planning->floor ? RIVAL : KINDS;
-}
-
-static bool is_proposed(const struct asking *asking, size_t row) {
-    for (size_t i = 0; i < asking->proposed_count; i++)
-        if (asking->proposed[i].row == row)
-            return true;
-    return false;
-}
-
-static void try_budgets_for(struct planning *planning, struct asking *asking, size_t query) {
-    const struct lists *lists = planning->lists;
-    const struct cosine_neighbours *truth = &planning->truth;
-    const struct cosine_neighbour *items = truth->items + query * truth->k;
-    const size_t first = lists->block.first, end = first + lists->block.rows.rows;
-    size_t here = 0;
-    for (size_t i = 0; i < truth->counts[query]; i++) {
-        int kind = kind_of(planning, &items[i], i);
-        if (kind == KINDS || items[i].row < first || items[i].row >= end)
-            continue;
-        planning->trials[query][kind]++;
-        here++;
-    }
-    for (int step = 0; step < BUDGETS && here; step++) {
-        ask(lists, asking, &planning->sample, query,
-            least_worth(lists, &planning->sample, query, budget_of(step)));
-        for (size_t i = 0; i < truth->counts[query]; i++) {
-            int kind = kind_of(planning, &items[i], i);
-            if (kind != KINDS && items[i].row >= first && is_proposed(asking, items[i].row - first))
-                planning->hits[query][step][kind]++;
-        }
-    }
-}
 
 static cog_status try_budgets(void *context, unsigned worker, size_t begin, size_t end,
                               cog_error *error) {
     (void)error;
     struct planning *planning = context;
+    const struct lists *lists = planning->lists;
     for (size_t query = begin; query < end; query++)
-        try_budgets_for(planning, &planning->lists->workers[worker], query);
+        lists_try_budgets(&lists->workers[worker], &lists->postings, lists->block.first,
+                          &planning->sample, query, &planning->truth, planning->floor,
+                          &planning->tallies[query]);
     return COG_OK;
-}
-
-static bool suffices(const struct planning *planning, int step, double recall) {
-    double hits[KINDS] = {0}, trials[KINDS] = {0};
-    for (size_t query = 0; query < planning->sample.rows; query++)
-        for (int kind = 0; kind < KINDS; kind++) {
-            hits[kind] += planning->hits[query][step][kind];
-            trials[kind] += planning->trials[query][kind];
-        }
-    return hits[PARTNER] >= recall * trials[PARTNER] && hits[RIVAL] >= RIVALS_FOUND * trials[RIVAL];
-}
-
-/* The smallest sufficient budget, or else all products. */
-static double choose_budget(const struct planning *planning, double recall) {
-    for (int step = 0; step < BUDGETS; step++)
-        if (suffices(planning, step, recall))
-            return budget_of(step);
-    return INFINITY;
 }
 
 static cog_status plan(struct lists *lists, const struct link_search *search, double *budget,
                        float *floor, cog_error *error) {
     const struct link_space *space = lists->space;
     const unsigned threads = lists->job->threads;
-    uint32_t sample[PLAN_ROWS];
-    size_t count = sample_rows(space->vectors[0].rows, PLAN_ROWS, 1, sample);
+    uint32_t sample[LINK_RADIUS_ROWS];
+    size_t count = link_radius_rows(space->vectors[0].rows, sample);
     struct planning *planning;
     TAKE_ZEROED(planning, 1, "a sample", error);
     planning->lists = lists;
-    cog_status status =
-        link_nearest_of_rows(space, sample, count, PLAN_NEAREST, threads, &planning->truth, error);
-    THEN(status, choose_floor(planning, search->wanted[0], error));
+    cog_status status = link_nearest_of_rows(space, sample, count, LISTS_PLAN_NEAREST, threads,
+                                             &planning->truth, error);
+    THEN(status, lists_floor(&planning->truth, search->wanted[0], &planning->floor, error));
     THEN(status, vector_rows_copy(space, 0, sample, count, &planning->sample, error));
     for (size_t first = 0, rows; first < space->vectors[1].rows && status == COG_OK;
          first += rows) {
@@ -312,7 +99,7 @@ static cog_status plan(struct lists *lists, const struct link_search *search, do
         THEN(status, parallel_for(threads, count, 1, try_budgets, planning, error));
     }
     if (status == COG_OK) {
-        *budget = choose_budget(planning, search->options->recall);
+        *budget = lists_choose_budget(planning->tallies, count, search->options->recall);
         *floor = planning->floor;
     }
     sparse_matrix_free(&planning->sample);
@@ -329,33 +116,20 @@ struct passing {
     double budget;
     size_t block;                    /* number of the block of target documents */
     uint16_t *worths;                /* by source document: the smallest worth of its terms */
-    float *bars;                     /* by source document; see pass_bar */
+    float *bars;                     /* by source document; see proposals_kept */
     struct vector_block asked;       /* of source documents */
-    struct cosine_neighbour *scored; /* lists->proposals per source document */
+    struct cosine_neighbour *scored; /* lists->limits.most per source document */
     uint32_t *scored_counts;
 };
 
-static int by_sum(const void *x, const void *y) {
-    const struct proposal *a = x, *b = y;
-    return a->sum != b->sum ? ORDER(b->sum, a->sum) : ORDER(a->row, b->row);
-}
-
-/* A block proposes more than its share to allow for chance. From the second block on, a proposal
- * must come near the sum that the last of a block's share had in the previous blocks, on average.
- */
+/* Drops the proposals of a block that are far from those of the blocks before it. */
 static void pass_bar(const struct passing *passing, struct asking *asking, size_t row) {
-    const float near = 0.9f;
-    const struct lists *lists = passing->lists;
-    float *bar = &passing->bars[row];
-    size_t count = asking->proposed_count, kept = count;
-    if (lists->block_count == 1 || count == 0)
+    const struct proposal_limits *limits = &passing->lists->limits;
+    if (limits->blocks == 1 || asking->proposed_count == 0)
         return;
-    qsort(asking->proposed, count, sizeof *asking->proposed, by_sum);
-    while (passing->block && kept &&
-           asking->proposed[kept - 1].sum * (float)passing->block < near * *bar)
-        kept--;
-    *bar += count >= lists->share ? asking->proposed[lists->share - 1].sum : 0;
-    asking->proposed_count = kept;
+    proposals_sort(asking->proposed, asking->proposed_count);
+    asking->proposed_count = proposals_kept(limits, passing->block, asking->proposed,
+                                            asking->proposed_count, &passing->bars[row]);
 }
 
 /* Computes the true cosines of a document's proposals and keeps the nearest. */
@@ -363,7 +137,7 @@ static void score_proposals(const struct passing *passing, const struct asking *
                             size_t row) {
     const struct lists *lists = passing->lists;
     const struct vector_block *asked = &passing->asked, *block = &lists->block;
-    struct cosine_neighbour *scored = passing->scored + row * lists->proposals;
+    struct cosine_neighbour *scored = passing->scored + row * lists->limits.most;
     uint32_t count = 0;
     sparse_spread(&asked->rows, row, asking->dense);
     for (size_t i = 0; i < asking->proposed_count; i++) {
@@ -390,8 +164,8 @@ static cog_status ask_rows(void *context, unsigned worker, size_t begin, size_t 
     for (size_t row = begin; row < end; row++) {
         uint16_t *worth = &passing->worths[passing->asked.first + row];
         if (passing->block == 0)
-            *worth = (uint16_t)least_worth(lists, rows, row, passing->budget);
-        ask(lists, asking, rows, row, *worth);
+            *worth = (uint16_t)asking_least_worth(lists->frequencies, rows, row, passing->budget);
+        asking_propose(asking, &lists->postings, rows, row, *worth);
         pass_bar(passing, asking, passing->asked.first + row);
         score_proposals(passing, asking, row);
     }
@@ -410,7 +184,7 @@ static cog_status offer_to_targets(void *context, unsigned worker, size_t begin,
     const size_t first = lists->block.first + rows * begin / parts,
                  last = lists->block.first + rows * end / parts;
     for (size_t row = 0; row < passing->asked.rows.rows; row++) {
-        const struct cosine_neighbour *scored = passing->scored + row * lists->proposals;
+        const struct cosine_neighbour *scored = passing->scored + row * lists->limits.most;
         const uint32_t asker = (uint32_t)(passing->asked.first + row);
         for (size_t i = 0; i < passing->scored_counts[row]; i++)
             if (scored[i].row >= first && scored[i].row < last)
@@ -428,7 +202,7 @@ static cog_status pass_block(struct passing *passing, cog_error *error) {
         rows = vector_block_rows(vectors, first, ASKED_ENTRIES);
         TRY(vector_block_load(&passing->asked, lists->space, 0, first, rows, error));
         job_part(lists->job, passing->block * vectors->rows + first,
-                 lists->block_count * vectors->rows);
+                 lists->limits.blocks * vectors->rows);
         TRY(parallel_for(threads, rows, ROWS_PER_PIECE, ask_rows, passing, error));
         if (passing->candidates->sides[1].k)
             TRY(parallel_for(threads, threads, 1, offer_to_targets, passing, error));
@@ -451,7 +225,7 @@ static cog_status pass_all(struct passing *passing, cog_error *error) {
     const size_t asked = most_asked(&vectors[0]);
     TAKE(passing->worths, vectors[0].rows, "posting lists", error);
     TAKE_ZEROED(passing->bars, vectors[0].rows, "posting lists", error);
-    TAKE(passing->scored, asked * lists->proposals, "posting lists", error);
+    TAKE(passing->scored, asked * lists->limits.most, "posting lists", error);
     TAKE(passing->scored_counts, asked, "posting lists", error);
     for (size_t first = 0, rows; first < vectors[1].rows; first += rows, passing->block++) {
         TRY(load_lists(lists, first, &rows, error));
@@ -462,42 +236,28 @@ static cog_status pass_all(struct passing *passing, cog_error *error) {
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
-/* The number of proposals per block: its share of the wanted ones, plus a margin for chance. */
-static size_t proposals_of_block(size_t wanted, size_t blocks) {
-    double share = (double)wanted / (double)(blocks ? blocks : 1);
-    return blocks > 1 ? (size_t)ceil(share + 3 * sqrt(share) + 8) : wanted;
-}
-
 static cog_status lists_init(struct lists *lists, size_t wanted, cog_error *error) {
     const size_t columns = lists->space->vectors[1].column_count;
     const unsigned threads = lists->job->threads;
-    measure_blocks(lists);
-    lists->proposals = proposals_of_block(wanted, lists->block_count);
-    lists->share = lists->block_count ? (wanted - 1) / lists->block_count + 1 : wanted;
+    measure_blocks(lists, wanted);
     TAKE_ZEROED(lists->frequencies, columns, "posting lists", error);
-    TAKE(lists->starts, columns + 1, "posting lists", error);
-    TAKE(lists->postings, lists->most_entries, "posting lists", error);
+    lists->postings.frequencies = lists->frequencies;
+    TRY(posting_block_take(&lists->postings, columns, lists->most_entries, error));
     TAKE_ZEROED(lists->workers, threads, "posting lists", error);
-    for (unsigned i = 0; i < threads; i++) {
-        struct asking *asking = &lists->workers[i];
-        TAKE_ZEROED(asking->sums, lists->most_rows, "posting lists", error);
-        TAKE(asking->met, lists->most_rows + 1, "posting lists", error);
-        TAKE_ZEROED(asking->dense, columns, "posting lists", error);
-        TAKE(asking->proposed, lists->proposals, "posting lists", error);
-    }
+    for (unsigned i = 0; i < threads; i++)
+        TRY(asking_take(&lists->workers[i], lists->most_rows, columns, lists->limits.most, error));
     return COG_OK;
 }
 
 static void lists_free(struct lists *lists) {
-    for (unsigned i = 0; lists->workers && i < lists->job->threads; i++) {
-        struct asking *asking = &lists->workers[i];
-        FREE(asking->sums, asking->met, asking->dense, asking->proposed);
-    }
-    FREE(lists->frequencies, lists->starts, lists->postings, lists->workers);
+    for (unsigned i = 0; lists->workers && i < lists->job->threads; i++)
+        asking_free(&lists->workers[i]);
+    FREE(lists->frequencies, lists->workers);
+    posting_block_free(&lists->postings);
     vector_block_free(&lists->block);
 }
 
-static size_t wanted_proposals(const struct link_search *search) {
+size_t link_lists_proposals(const struct link_search *search) {
     size_t from = link_proposals(search, 0), to = link_proposals(search, 1);
     return from > to ? from : to;
 }
@@ -507,7 +267,7 @@ cog_status link_lists_find(struct link_candidates *candidates, struct job *job,
                            cog_error *error) {
     struct lists lists = {.space = space, .job = job};
     struct passing passing = {.lists = &lists, .candidates = candidates};
-    cog_status status = lists_init(&lists, wanted_proposals(search), error);
+    cog_status status = lists_init(&lists, link_lists_proposals(search), error);
     for (int side = 0; side < 2 && status == COG_OK; side++)
         if (search->wanted[side])
             status = cosine_neighbours_take(&candidates->sides[side], space->vectors[side].rows,
@@ -528,9 +288,8 @@ cog_status link_lists_find(struct link_candidates *candidates, struct job *job,
 uint64_t link_lists_memory_bytes(const struct link_space *space, const struct link_search *search,
                                  unsigned threads) {
     struct lists lists = {.space = space};
-    measure_blocks(&lists);
-    const uint64_t columns = space->vectors[1].column_count;
-    const uint64_t proposals = proposals_of_block(wanted_proposals(search), lists.block_count);
+    measure_blocks(&lists, link_lists_proposals(search));
+    const uint64_t columns = space->vectors[1].column_count, proposals = lists.limits.most;
     return vector_block_memory_bytes(space, 0, ASKED_ENTRIES) +
            vector_block_memory_bytes(space, 1, vector_block_entries()) +
            lists.most_entries * sizeof(struct posting) + columns * (2 + threads) * sizeof(float) +

@@ -18,6 +18,8 @@
 cog_status link_lists_find(struct link_candidates *candidates, struct job *job,
                            const struct link_space *space, const struct link_search *search,
                            cog_error *error);
+/* How many documents are proposed to a source document. */
+size_t link_lists_proposals(const struct link_search *search);
 /* Memory in addition to the result. */
 uint64_t link_lists_memory_bytes(const struct link_space *space, const struct link_search *search,
                                  unsigned threads);
