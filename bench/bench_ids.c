@@ -94,16 +94,11 @@ static uint64_t find_by_reading(const struct world *world, struct bytes_view id)
 
 /* All ids are of one length. */
 static uint64_t find_by_halving(const struct world *world, struct bytes_view id) {
-    size_t low = 0, high = world->segment.rows;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (memcmp(id_of(world, world->order[middle]).data, id.data, id.size) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < world->segment.rows && view_equals(id, id_of(world, world->order[low]));
-    return found ? world->order[low] : UINT64_MAX;
+    const size_t rows = world->segment.rows;
+    size_t at;
+    FIND_FIRST_NOT(at, 0, rows, memcmp(id_of(world, world->order[at]).data, id.data, id.size) < 0);
+    bool found = at < rows && view_equals(id, id_of(world, world->order[at]));
+    return found ? world->order[at] : UINT64_MAX;
 }
 
 /* ---- Measuring ------------------------------------------------------------------------------- */

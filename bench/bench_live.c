@@ -98,6 +98,14 @@ struct adder {
     uint64_t added;
 };
 
+/* Counts an addition, and waits for the time of the next one. */
+static void end_addition(struct adder *adder, double *next) {
+    adder->added++;
+    *next += PAUSE_SECONDS;
+    if (adder->paces && *next > now())
+        usleep((unsigned)((*next - now()) * 1e6));
+}
+
 static void *add_for_a_while(void *context) {
     struct adder *adder = context;
     pthread_setname_np(pthread_self(), adder->paces ? "adds-asked" : "adds");
@@ -108,10 +116,7 @@ static void *add_for_a_while(void *context) {
         cog_document document =
             document_of(__atomic_fetch_add(&next_number, 1, __ATOMIC_RELAXED), id, text);
         check(cog_live_add(adder->live, &document, NULL, NULL, &error), &error);
-        adder->added++;
-        next += PAUSE_SECONDS;
-        if (adder->paces && next > now())
-            usleep((unsigned)((next - now()) * 1e6));
+        end_addition(adder, &next);
     }
     return NULL;
 }
@@ -271,10 +276,7 @@ static void *add_blocks(void *context) {
                            block, (unsigned)(signature >> 16 * block & 0xffff),
                            (unsigned long long)number);
         talk(adder->redis, commands, (size_t)at, 4);
-        adder->added++;
-        next += PAUSE_SECONDS;
-        if (adder->paces && next > now())
-            usleep((unsigned)((next - now()) * 1e6));
+        end_addition(adder, &next);
     }
     return NULL;
 }

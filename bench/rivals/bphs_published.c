@@ -36,15 +36,9 @@ size_t bphs_published_bytes(const struct bphs_published *index) {
 
 /* The first key that is not less. */
 static size_t lower_bound(const struct key_array *keys, short_key wanted) {
-    size_t low = 0, high = keys->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (short_key_at(keys->keys, keys->words, middle) < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t at;
+    FIND_FIRST_NOT(at, 0, keys->count, short_key_at(keys->keys, keys->words, at) < wanted);
+    return at;
 }
 
 struct published_job {

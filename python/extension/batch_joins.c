@@ -100,7 +100,7 @@ static PyObject *band_pairs(PyObject *self, PyObject *arguments) {
         job.begins = views[2].buf;
         job.ends = views[3].buf;
         job.radius_bits = radius;
-        result = job_table(&job.job, job_run(&job.job, run, false), &job.stream);
+        result = job_run_for_table(&job.job, run, false, &job.stream);
     }
     cog_signatures_free(job.signatures[0]);
     cog_signatures_free(job.signatures[1]);
@@ -145,7 +145,7 @@ static PyObject *range_search(PyObject *self, PyObject *arguments) {
         job.ranges = (cog_row_ranges){views[2].buf, views[3].buf, views[4].buf, (size_t)count};
         job.k = k < 0 ? 0 : (size_t)k;
         job.radius_bits = radius;
-        result = job_table(&job.job, job_run(&job.job, run, rows[0] <= BRIEF_QUERIES), &job.stream);
+        result = job_run_for_table(&job.job, run, rows[0] <= BRIEF_QUERIES, &job.stream);
     }
     cog_signatures_free(job.signatures[0]);
     cog_signatures_free(job.signatures[1]);

@@ -50,13 +50,8 @@ static PyObject *collect(PyObject *self, PyObject *arguments) {
         return NULL;
     options_complete_terms(dictionary, &job.terms);
     job.documents = documents->handle;
-    if (job_run(&job.job, run, false)) {
-        PyObject *made = statistics_hand_out(job.statistics);
-        PyObject *report = made ? job_report(&job.job) : NULL;
-        result = report ? PyTuple_Pack(2, made, report) : NULL;
-        Py_XDECREF(made);
-        Py_XDECREF(report);
-    }
+    if (job_run(&job.job, run, false))
+        result = job_pair(statistics_hand_out(job.statistics), &job.job);
     job_end(&job.job);
     return result;
 }
@@ -72,9 +67,7 @@ static PyObject *merge(PyObject *self, PyObject *arguments) {
     const cog_statistics *other = statistics ? statistics_of(objects[1]) : NULL;
     if (!other)
         return NULL;
-    if (cog_statistics_merge(statistics, other, &error) != COG_OK)
-        return raise_error(&error);
-    Py_RETURN_NONE;
+    return none_or_error(true, cog_statistics_merge(statistics, other, &error), &error);
 }
 
 static PyObject *to_bytes(PyObject *self, PyObject *capsule) {
@@ -85,11 +78,8 @@ static PyObject *to_bytes(PyObject *self, PyObject *capsule) {
     const cog_statistics *statistics = statistics_of(capsule);
     if (!statistics)
         return NULL;
-    if (cog_statistics_to_bytes(statistics, &bytes, &size, &error) != COG_OK)
-        return raise_error(&error);
-    PyObject *result = PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)size);
-    cog_free(bytes);
-    return result;
+    cog_status status = cog_statistics_to_bytes(statistics, &bytes, &size, &error);
+    return bytes_or_error(status, bytes, size, &error);
 }
 
 static PyObject *from_bytes(PyObject *self, PyObject *bytes) {
@@ -177,8 +167,7 @@ static PyObject *verify(PyObject *self, PyObject *arguments) {
         job.a = views[0].buf;
         job.b = views[1].buf;
         job.similarities = views[2].buf;
-        result = job_run(&job.job, run, false) ? job_report(&job.job) : NULL;
-        job_end(&job.job);
+        result = job_run_for_report(&job.job, run);
     }
     buffers_release(views, 3);
     return result;
@@ -202,7 +191,7 @@ static PyObject *term_sets(PyObject *self, PyObject *arguments) {
     if (!documents || !take_verify(dictionary, &job.options))
         return NULL;
     job.documents = documents->handle;
-    return job_table(&job.job, job_run(&job.job, run, false), &job.stream);
+    return job_run_for_table(&job.job, run, false, &job.stream);
 }
 
 /* index_term_sets(index, options, first, count): table. */
@@ -300,7 +289,7 @@ static PyObject *table_keys(PyObject *self, PyObject *arguments) {
         job.signatures = signatures;
         job.margins = views[1].buf;
         job.term_counts = views[2].buf;
-        result = job_table(&job.job, job_run(&job.job, run, false), &job.stream);
+        result = job_run_for_table(&job.job, run, false, &job.stream);
     }
     cog_signatures_free(signatures);
     buffers_release(views, 3);

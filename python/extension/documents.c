@@ -179,13 +179,6 @@ static void single_release(struct ArrowArrayStream *stream) {
     stream->release = NULL;
 }
 
-static void stream_capsule_release(PyObject *capsule) {
-    struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
-    if (stream->release)
-        stream->release(stream);
-    free(stream);
-}
-
 /* stream_of_array(schema, array): a capsule of a stream, from what __arrow_c_array__ returns. */
 static PyObject *stream_of_array(PyObject *self, PyObject *arguments) {
     PyObject *first, *second;

@@ -182,11 +182,7 @@ static PyObject *finish_build(struct index_job *job, PyObject *run) {
         index_free(job->index);
         return NULL;
     }
-    PyObject *report = job_report(&job->job);
-    PyObject *capsule = index_hand_out(job->index);
-    PyObject *result = capsule && report ? PyTuple_Pack(2, capsule, report) : NULL;
-    Py_XDECREF(capsule);
-    Py_XDECREF(report);
+    PyObject *result = job_pair(index_hand_out(job->index), &job->job);
     job_end(&job->job);
     return result;
 }
@@ -251,13 +247,6 @@ static cog_status end_change(struct index *index, cog_status status, cog_error *
     return status;
 }
 
-/* Runs one change at a time, and returns the report. */
-static PyObject *run_change(struct index_job *job, PyObject *run) {
-    PyObject *result = job_run(&job->job, run, false) ? job_report(&job->job) : NULL;
-    job_end(&job->job);
-    return result;
-}
-
 static cog_status add_work(struct job *job) {
     struct index_job *own = (struct index_job *)job;
     begin_change(own->index);
@@ -280,7 +269,7 @@ static PyObject *add(PyObject *self, PyObject *arguments) {
     if (!documents)
         return NULL;
     job.documents = documents->handle;
-    return run_change(&job, run);
+    return job_run_for_report(&job.job, run);
 }
 
 /* index_add_signatures(index, buffer, rows, bits, run). The buffer stays borrowed after a failure:
@@ -297,7 +286,7 @@ static PyObject *add_signatures(PyObject *self, PyObject *arguments) {
     if (!lent)
         return NULL;
     job.signatures = lent->signatures;
-    return run_change(&job, run);
+    return job_run_for_report(&job.job, run);
 }
 
 static cog_status remove_work(struct job *job) {
@@ -325,7 +314,7 @@ static PyObject *remove_ids(PyObject *self, PyObject *arguments) {
     for (size_t i = 0; i < job.id_count && good; i++)
         good = (job.ids[i] = PyBytes_AsString(PyTuple_GetItem(ids, (Py_ssize_t)i))) != NULL;
     if (good)
-        result = run_change(&job, run);
+        result = job_run_for_report(&job.job, run);
     free(job.ids);
     return result;
 }
@@ -344,7 +333,7 @@ static PyObject *compact(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OO!", &capsule, &PyDict_Type, &run))
         return NULL;
     struct index_job job = {.job = {.work = compact_work}, .index = index_of(capsule)};
-    return job.index ? run_change(&job, run) : NULL;
+    return job.index ? job_run_for_report(&job.job, run) : NULL;
 }
 
 /* ---- Files and facts ------------------------------------------------------------------------- */
@@ -364,8 +353,7 @@ static PyObject *save(PyObject *self, PyObject *arguments) {
     cog_index *shown = index_shown(index);
     Py_BEGIN_ALLOW_THREADS status = cog_index_save(shown, folder, &error);
     cog_index_close(shown);
-    Py_END_ALLOW_THREADS if (status != COG_OK) return raise_error(&error);
-    Py_RETURN_NONE;
+    Py_END_ALLOW_THREADS return none_or_error(true, status, &error);
 }
 
 /* index_open(folder) */

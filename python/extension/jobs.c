@@ -51,16 +51,6 @@ static bool take_pairs(PyObject *dictionary, cog_pairs_options *options,
     return true;
 }
 
-/* The result of a job: table, report. Takes ownership of the stream. */
-static PyObject *table_and_report(struct ArrowArrayStream *stream, const struct job *job) {
-    PyObject *table = table_of_stream(stream);
-    PyObject *report = table ? job_report(job) : NULL;
-    PyObject *result = report ? PyTuple_Pack(2, table, report) : NULL;
-    Py_XDECREF(table);
-    Py_XDECREF(report);
-    return result;
-}
-
 /* ---- dedup ----------------------------------------------------------------------------------- */
 
 struct dedup_job {
@@ -175,10 +165,7 @@ static cog_status pairs_work(struct job *job) {
 }
 
 static PyObject *run_pairs(struct pairs_job *job, PyObject *run) {
-    PyObject *result =
-        job_run(&job->job, run, false) ? table_and_report(&job->stream, &job->job) : NULL;
-    job_end(&job->job);
-    return result;
+    return job_run_for_table(&job->job, run, false, &job->stream);
 }
 
 /* pairs(documents, against or an index or None, lexicon or None, options, ids, run) */
@@ -385,8 +372,7 @@ static PyObject *sign(PyObject *self, PyObject *arguments) {
         job.buffers.signatures = views[0].buf;
         job.buffers.margins = views[1].buf;
         job.buffers.term_counts = views[2].buf;
-        result = job_run(&job.job, run, false) ? job_report(&job.job) : NULL;
-        job_end(&job.job);
+        result = job_run_for_report(&job.job, run);
     }
     buffers_release(views, 3);
     return result;
@@ -409,9 +395,7 @@ static PyObject *sign_files(PyObject *self, PyObject *arguments) {
         return NULL;
     if (!take_signing(capsule, statistics, dictionary, &job))
         return NULL;
-    PyObject *result = job_run(&job.job, run, false) ? job_report(&job.job) : NULL;
-    job_end(&job.job);
-    return result;
+    return job_run_for_report(&job.job, run);
 }
 
 /* ---- link ------------------------------------------------------------------------------------ */
@@ -455,10 +439,7 @@ static PyObject *link_documents(PyObject *self, PyObject *arguments) {
         {link_fields, &job.options}, {projection_fields, &job.options.projection}, {NULL, NULL}};
     if (!options_take(dictionary, sets, &job.options.knobs, &job.options.method))
         return NULL;
-    PyObject *result =
-        job_run(&job.job, run, false) ? table_and_report(&job.stream, &job.job) : NULL;
-    job_end(&job.job);
-    return result;
+    return job_run_for_table(&job.job, run, false, &job.stream);
 }
 
 /* ---- explain --------------------------------------------------------------------------------- */

@@ -54,14 +54,8 @@ static PyObject *train(PyObject *self, PyObject *arguments) {
     bool good = true;
     for (size_t i = 0; i < job.count && good; i++)
         good = (job.paths[i] = PyBytes_AsString(PyTuple_GetItem(paths, (Py_ssize_t)i))) != NULL;
-    if (good && job_run(&job.job, run, false)) {
-        PyObject *capsule = lexicon_hand_out(job.lexicon);
-        PyObject *report = job_report(&job.job);
-        if (capsule && report)
-            result = PyTuple_Pack(2, capsule, report);
-        Py_XDECREF(capsule);
-        Py_XDECREF(report);
-    }
+    if (good && job_run(&job.job, run, false))
+        result = job_pair(lexicon_hand_out(job.lexicon), &job.job);
     job_end(&job.job);
     free(job.paths);
     return result;
@@ -91,8 +85,7 @@ static PyObject *lexicon_save(PyObject *self, PyObject *arguments) {
         return NULL;
     cog_status status;
     Py_BEGIN_ALLOW_THREADS status = cog_lexicon_save(lexicon, path, &error);
-    Py_END_ALLOW_THREADS if (status != COG_OK) return raise_error(&error);
-    Py_RETURN_NONE;
+    Py_END_ALLOW_THREADS return none_or_error(true, status, &error);
 }
 
 /* lexicon_to_bytes(capsule): bytes. */
@@ -104,11 +97,8 @@ static PyObject *lexicon_to_bytes(PyObject *self, PyObject *capsule) {
     cog_lexicon *lexicon = lexicon_of(capsule);
     if (!lexicon)
         return NULL;
-    if (cog_lexicon_to_bytes(lexicon, &bytes, &size, &error) != COG_OK)
-        return raise_error(&error);
-    PyObject *result = PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)size);
-    cog_free(bytes);
-    return result;
+    cog_status status = cog_lexicon_to_bytes(lexicon, &bytes, &size, &error);
+    return bytes_or_error(status, bytes, size, &error);
 }
 
 /* lexicon_from_bytes(bytes): capsule. */

@@ -150,9 +150,7 @@ static PyObject *link_lengths(PyObject *self, PyObject *arguments) {
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 3);
-    if (!good)
-        return NULL;
-    return status == COG_OK ? Py_NewRef(Py_None) : raise_error(&error);
+    return none_or_error(good, status, &error);
 }
 
 /* link_vectors(projector, side, offsets, terms, rows, mean length): table. */
@@ -236,7 +234,7 @@ static PyObject *link_nearest(PyObject *self, PyObject *arguments) {
     if (link_options_of(dictionary, &job.options) &&
         number_rows_of(offsets[0], items[0], counts[0], views, &job.queries) &&
         number_rows_of(offsets[1], items[1], counts[1], views + 2, &job.rows))
-        result = job_table(&job.job, job_run(&job.job, run, false), &job.stream);
+        result = job_run_for_table(&job.job, run, false, &job.stream);
     buffers_release(views, 4);
     return result;
 }
@@ -264,9 +262,7 @@ static PyObject *link_sign(PyObject *self, PyObject *arguments) {
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 3);
-    if (!good)
-        return NULL;
-    return status == COG_OK ? Py_NewRef(Py_None) : raise_error(&error);
+    return none_or_error(good, status, &error);
 }
 
 /* link_radius_rows(documents): list of rows. */
@@ -329,9 +325,7 @@ static PyObject *link_cosines(PyObject *self, PyObject *arguments) {
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 7);
-    if (!good)
-        return NULL;
-    return status == COG_OK ? Py_NewRef(Py_None) : raise_error(&error);
+    return none_or_error(good, status, &error);
 }
 
 struct decide_job {
@@ -380,7 +374,7 @@ static PyObject *link_decide(PyObject *self, PyObject *arguments) {
         link_neighbours_of(objects[0], documents[0], views, &job.sides[0]) &&
         link_neighbours_of(objects[1], documents[1], views + 4, &job.sides[1])) {
         job.sides[0].beyond = job.sides[1].beyond = beyond;
-        result = job_table(&job.job, job_run(&job.job, run, false), &job.stream);
+        result = job_run_for_table(&job.job, run, false, &job.stream);
     }
     buffers_release(views, 8);
     return result;

@@ -166,14 +166,39 @@ void job_end(struct job *job) {
     job->report = NULL;
 }
 
-PyObject *job_table(struct job *job, bool good, struct ArrowArrayStream *stream) {
-    PyObject *table = good ? table_of_stream(stream) : NULL;
-    PyObject *report = table ? job_report(job) : NULL;
-    PyObject *result = report ? PyTuple_Pack(2, table, report) : NULL;
-    Py_XDECREF(table);
-    Py_XDECREF(report);
-    job_end(job);
+PyObject *none_or_error(bool good, cog_status status, const cog_error *error) {
+    if (!good)
+        return NULL;
+    return status == COG_OK ? Py_NewRef(Py_None) : raise_error(error);
+}
+
+PyObject *bytes_or_error(cog_status status, uint8_t *bytes, size_t size, const cog_error *error) {
+    if (status != COG_OK)
+        return raise_error(error);
+    PyObject *result = PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)size);
+    cog_free(bytes);
     return result;
+}
+
+PyObject *job_pair(PyObject *made, const struct job *job) {
+    PyObject *report = made ? job_report(job) : NULL;
+    PyObject *pair = report ? PyTuple_Pack(2, made, report) : NULL;
+    Py_XDECREF(made);
+    Py_XDECREF(report);
+    return pair;
+}
+
+PyObject *job_run_for_report(struct job *job, PyObject *run) {
+    PyObject *report = job_run(job, run, false) ? job_report(job) : NULL;
+    job_end(job);
+    return report;
+}
+
+PyObject *job_run_for_table(struct job *job, PyObject *run, bool brief,
+                            struct ArrowArrayStream *stream) {
+    PyObject *pair = job_run(job, run, brief) ? job_pair(table_of_stream(stream), job) : NULL;
+    job_end(job);
+    return pair;
 }
 
 bool buffer_of(PyObject *object, Py_ssize_t bytes, bool is_written, const char *what,

@@ -30,9 +30,13 @@ bool job_run(struct job *job, PyObject *run, bool brief);
 PyObject *job_report(const struct job *job);
 void job_end(struct job *job);
 
-/* Returns a table and the report of the job that made it, or NULL if it failed. Takes ownership of
- * the stream and ends the job. */
-PyObject *job_table(struct job *job, bool good, struct ArrowArrayStream *stream);
+/* These run a job, end it, and return the report alone; or (table, report), with the table that the
+ * job left in `stream`, which they take over. NULL with an exception set on failure. */
+PyObject *job_run_for_report(struct job *job, PyObject *run);
+PyObject *job_run_for_table(struct job *job, PyObject *run, bool brief,
+                            struct ArrowArrayStream *stream);
+/* (made, report): a new reference, which takes `made` over; NULL if that is NULL. */
+PyObject *job_pair(PyObject *made, const struct job *job);
 /* A buffer of exactly `bytes` bytes; None gives an empty view. False with an exception set. */
 bool buffer_of(PyObject *object, Py_ssize_t bytes, bool is_written, const char *what,
                Py_buffer *view);
@@ -40,6 +44,10 @@ void buffers_release(Py_buffer *views, size_t count);
 
 /* Sets the exception that fits the error; returns NULL. */
 PyObject *raise_error(const cog_error *error);
+/* None, or NULL with an exception set: if not `good`, there is one already. */
+PyObject *none_or_error(bool good, cog_status status, const cog_error *error);
+/* Bytes of an object that the library has written, which are freed. */
+PyObject *bytes_or_error(cog_status status, uint8_t *bytes, size_t size, const cog_error *error);
 
 /* ---- Options (options.c) --------------------------------------------------------------------- */
 
@@ -99,6 +107,8 @@ extern PyMethodDef documents_methods[];
 PyObject *table_of_stream(struct ArrowArrayStream *stream);
 /* Bytes of the values of a column, by the formats that the library exports. */
 size_t table_value_bytes(const char *format, size_t rows);
+/* Of capsules named "arrow_array_stream". */
+void stream_capsule_release(PyObject *capsule);
 extern PyMethodDef pickled_methods[];
 bool table_ready(PyObject *module);
 

@@ -44,17 +44,7 @@ static bool take_search(PyObject *dictionary, cog_search_options *options) {
 
 static PyObject *run_search(struct search_job *job, PyObject *run, size_t queries) {
     enum { BRIEF_QUERIES = 16 }; /* fewer are answered before anybody could press a key */
-    PyObject *result = NULL;
-    if (job_run(&job->job, run, queries <= BRIEF_QUERIES)) {
-        PyObject *table = table_of_stream(&job->stream);
-        PyObject *report = table ? job_report(&job->job) : NULL;
-        if (report)
-            result = PyTuple_Pack(2, table, report);
-        Py_XDECREF(table);
-        Py_XDECREF(report);
-    }
-    job_end(&job->job);
-    return result;
+    return job_run_for_table(&job->job, run, queries <= BRIEF_QUERIES, &job->stream);
 }
 
 /* index_search(index, documents, options, ids, run): table, report. */

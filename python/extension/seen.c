@@ -69,8 +69,7 @@ static PyObject *sync_seen(PyObject *self, PyObject *capsule) {
     if (!seen)
         return NULL;
     Py_BEGIN_ALLOW_THREADS status = cog_seen_sync(seen, &error);
-    Py_END_ALLOW_THREADS if (status != COG_OK) return raise_error(&error);
-    Py_RETURN_NONE;
+    Py_END_ALLOW_THREADS return none_or_error(true, status, &error);
 }
 
 PyMethodDef seen_methods[] = {{"seen_open", open_seen, METH_VARARGS, NULL},

@@ -42,7 +42,7 @@ static PyObject *split(PyObject *self, PyObject *arguments) {
     if (!documents || !(job.lexicon = lexicon_of(lexicon)))
         return NULL;
     job.documents = documents->handle;
-    return job_table(&job.job, job_run(&job.job, run, false), &job.stream);
+    return job_run_for_table(&job.job, run, false, &job.stream);
 }
 
 enum { SIDE_VIEWS = 6 };

@@ -36,13 +36,6 @@ static bool take_counts(PyObject *slots, PyObject *frequent, unsigned slot_bits,
     return true;
 }
 
-/* None, or the exception of the error. */
-static PyObject *none_or_error(bool good, cog_status status, const cog_error *error) {
-    if (!good)
-        return NULL;
-    return status == COG_OK ? Py_NewRef(Py_None) : raise_error(error);
-}
-
 /* counts_add(slots, frequent, slot bits, frequent bits, offsets, members, sets) */
 static PyObject *counts_add(PyObject *self, PyObject *arguments) {
     PyObject *objects[4];

@@ -31,42 +31,38 @@ static void let_go(struct shared *shared) {
 
 /* ---- Export ---------------------------------------------------------------------------------- */
 
+/* An export is a copy of the shared struct. Its children are copies in one block: the pointers,
+ * then the structs. A consumer may move any of them, so each copy counts as a user. */
+
 static void release_child_schema(struct ArrowSchema *schema) {
     let_go(schema->private_data);
     schema->release = NULL;
 }
 
 static void release_schema(struct ArrowSchema *schema) {
-    for (int64_t i = 0; i < schema->n_children; i++) {
+    for (int64_t i = 0; i < schema->n_children; i++)
         if (schema->children[i]->release)
             schema->children[i]->release(schema->children[i]);
-        free(schema->children[i]);
-    }
     free(schema->children);
-    let_go(schema->private_data);
-    schema->release = NULL;
+    release_child_schema(schema);
 }
 
 static int export_schema(struct shared *shared, struct ArrowSchema *out) {
-    int64_t count = shared->schema.n_children;
-    *out = shared->schema;
-    out->children = calloc((size_t)count + 1, sizeof *out->children);
-    if (!out->children)
+    const size_t count = (size_t)shared->schema.n_children;
+    struct ArrowSchema **children = malloc(count * (sizeof *children + sizeof **children) + 1);
+    if (!children)
         return ENOMEM;
-    out->n_children = 0;
+    struct ArrowSchema *copies = (struct ArrowSchema *)(children + count);
+    for (size_t i = 0; i < count; i++) {
+        children[i] = &copies[i];
+        copies[i] = *shared->schema.children[i];
+        copies[i].private_data = share(shared);
+        copies[i].release = release_child_schema;
+    }
+    *out = shared->schema;
+    out->children = children;
     out->private_data = share(shared);
     out->release = release_schema;
-    for (int64_t i = 0; i < count; i++) {
-        struct ArrowSchema *child = malloc(sizeof *child);
-        if (!child) {
-            out->release(out);
-            return ENOMEM;
-        }
-        *child = *shared->schema.children[i];
-        child->private_data = share(shared);
-        child->release = release_child_schema;
-        out->children[out->n_children++] = child;
-    }
     return 0;
 }
 
@@ -76,36 +72,29 @@ static void release_child_array(struct ArrowArray *array) {
 }
 
 static void release_array(struct ArrowArray *array) {
-    for (int64_t i = 0; i < array->n_children; i++) {
+    for (int64_t i = 0; i < array->n_children; i++)
         if (array->children[i]->release)
             array->children[i]->release(array->children[i]);
-        free(array->children[i]);
-    }
     free(array->children);
-    let_go(array->private_data);
-    array->release = NULL;
+    release_child_array(array);
 }
 
 static int export_array(struct shared *shared, struct ArrowArray *out) {
-    int64_t count = shared->array.n_children;
-    *out = shared->array;
-    out->children = calloc((size_t)count + 1, sizeof *out->children);
-    if (!out->children)
+    const size_t count = (size_t)shared->array.n_children;
+    struct ArrowArray **children = malloc(count * (sizeof *children + sizeof **children) + 1);
+    if (!children)
         return ENOMEM;
-    out->n_children = 0;
+    struct ArrowArray *copies = (struct ArrowArray *)(children + count);
+    for (size_t i = 0; i < count; i++) {
+        children[i] = &copies[i];
+        copies[i] = *shared->array.children[i];
+        copies[i].private_data = share(shared);
+        copies[i].release = release_child_array;
+    }
+    *out = shared->array;
+    out->children = children;
     out->private_data = share(shared);
     out->release = release_array;
-    for (int64_t i = 0; i < count; i++) {
-        struct ArrowArray *child = malloc(sizeof *child);
-        if (!child) {
-            out->release(out);
-            return ENOMEM;
-        }
-        *child = *shared->array.children[i];
-        child->private_data = share(shared);
-        child->release = release_child_array;
-        out->children[out->n_children++] = child;
-    }
     return 0;
 }
 
@@ -139,7 +128,7 @@ static void stream_release(struct ArrowArrayStream *stream) {
     stream->release = NULL;
 }
 
-static void capsule_release(PyObject *capsule) {
+void stream_capsule_release(PyObject *capsule) {
     struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     if (stream->release)
         stream->release(stream);
@@ -233,7 +222,7 @@ static PyObject *table_stream(PyObject *self, PyObject *arguments) {
     *exported = (struct exported){share(((struct table_object *)self)->shared), false};
     *stream = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release,
                                         exported};
-    return PyCapsule_New(stream, "arrow_array_stream", capsule_release);
+    return PyCapsule_New(stream, "arrow_array_stream", stream_capsule_release);
 }
 
 static PyObject *table_names(PyObject *self, PyObject *arguments) {

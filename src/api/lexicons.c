@@ -37,31 +37,17 @@ static cog_status check_paths(const char *const *paths, size_t path_count,
     return path_count ? check_given(paths, "paths", error) : COG_OK;
 }
 
-static cog_status lexicon_create(cog_lexicon **lexicon, cog_error *error) {
-    *lexicon = calloc(1, sizeof **lexicon);
-    return *lexicon ? COG_OK : error_memory(error, sizeof **lexicon, "a lexicon");
-}
-
-/* Hands the lexicon out, or frees it after a failure. */
-static cog_status hand_out(cog_lexicon *lexicon, cog_status status, cog_lexicon **result) {
-    if (status == COG_OK)
-        *result = lexicon;
-    else
-        cog_lexicon_free(lexicon);
-    return status;
-}
-
 cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
                              const cog_lexicon_options *options, const cog_run_options *run,
                              cog_lexicon **result, cog_report *report, cog_error *error) {
     cog_lexicon *lexicon = NULL;
     struct job job;
     TRY(check_paths(paths, path_count, options, error));
-    TRY(lexicon_create(&lexicon, error));
+    TAKE_ZEROED(lexicon, 1, "a lexicon", error);
     job_begin(&job, run, report);
     cog_status status = lexicon_train(&lexicon->table, &job, paths, path_count, options, error);
     job_end(&job);
-    return hand_out(lexicon, status, result);
+    return HAND_OUT(status, lexicon, cog_lexicon_free, result);
 }
 
 cog_status cog_lexicon_convert(const char *const *paths, size_t path_count, cog_table_format format,
@@ -70,11 +56,10 @@ cog_status cog_lexicon_convert(const char *const *paths, size_t path_count, cog_
     cog_lexicon *lexicon = NULL;
     TRY(check_paths(paths, path_count, options, error));
     TRY(check_enum(format, COG_TABLE_BITEXTOR + 1, "format of tables", error));
-    TRY(lexicon_create(&lexicon, error));
-    return hand_out(
-        lexicon,
-        lexicon_convert(&lexicon->table, paths, path_count, format, options, report, error),
-        result);
+    TAKE_ZEROED(lexicon, 1, "a lexicon", error);
+    cog_status status =
+        lexicon_convert(&lexicon->table, paths, path_count, format, options, report, error);
+    return HAND_OUT(status, lexicon, cog_lexicon_free, result);
 }
 
 cog_status cog_lexicon_save(const cog_lexicon *lexicon, const char *path, cog_error *error) {
@@ -86,8 +71,9 @@ cog_status cog_lexicon_save(const cog_lexicon *lexicon, const char *path, cog_er
 cog_status cog_lexicon_open(const char *path, cog_lexicon **result, cog_error *error) {
     cog_lexicon *lexicon = NULL;
     TRY(check_given(path, "path", error));
-    TRY(lexicon_create(&lexicon, error));
-    return hand_out(lexicon, lexicon_load(path, &lexicon->table, error), result);
+    TAKE_ZEROED(lexicon, 1, "a lexicon", error);
+    cog_status status = lexicon_load(path, &lexicon->table, error);
+    return HAND_OUT(status, lexicon, cog_lexicon_free, result);
 }
 
 void cog_lexicon_free(cog_lexicon *lexicon) {

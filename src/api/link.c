@@ -39,20 +39,6 @@ static cog_status check_sides(const cog_documents *from, const cog_documents *to
     return projection_options_check(options, error);
 }
 
-static cog_status links_create(cog_links **links, cog_error *error) {
-    *links = calloc(1, sizeof **links);
-    return *links ? COG_OK : error_memory(error, sizeof **links, "links");
-}
-
-/* Hands the links out, or frees them after a failure. */
-static cog_status hand_out(cog_links *links, cog_status status, cog_links **result) {
-    if (status == COG_OK)
-        *result = links;
-    else
-        cog_links_free(links);
-    return status;
-}
-
 cog_status cog_links_prepare(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
                              const cog_projection_options *options, const cog_run_options *run,
                              cog_links **result, cog_report *report, cog_error *error) {
@@ -60,11 +46,11 @@ cog_status cog_links_prepare(cog_documents *from, cog_documents *to, const cog_l
     cog_links *links = NULL;
     struct job job;
     TRY(check_sides(from, to, lexicon, options, error));
-    TRY(links_create(&links, error));
+    TAKE_ZEROED(links, 1, "links", error);
     job_begin(&job, run, report);
     cog_status status = link_prepare(links, &job, documents, &lexicon->table, options, error);
     job_end(&job);
-    return hand_out(links, status, result);
+    return HAND_OUT(status, links, cog_links_free, result);
 }
 
 cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *lexicon,
@@ -75,11 +61,11 @@ cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *l
     struct job job;
     TRY(link_options_check(options, error));
     TRY(check_sides(from, to, lexicon, &options->projection, error));
-    TRY(links_create(&links, error));
+    TAKE_ZEROED(links, 1, "links", error);
     job_begin(&job, run, report);
     cog_status status = link_documents(links, &job, documents, &lexicon->table, options, error);
     job_end(&job);
-    return hand_out(links, status, result);
+    return HAND_OUT(status, links, cog_links_free, result);
 }
 
 void cog_links_free(cog_links *links) {

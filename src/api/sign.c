@@ -156,25 +156,12 @@ bool cog_is_signature_file(cog_format format, const char *path) {
            (format == COG_FORMAT_AUTO && input_format_of_name(path) == INPUT_NPY);
 }
 
-static cog_status signatures_create(cog_signatures **signatures, cog_error *error) {
-    *signatures = calloc(1, sizeof **signatures);
-    return *signatures ? COG_OK : error_memory(error, sizeof **signatures, "signatures");
-}
-
-/* Hands the signatures out, or frees them after a failure. */
-static cog_status hand_out(cog_signatures *signatures, cog_status status, cog_signatures **result) {
-    if (status == COG_OK)
-        *result = signatures;
-    else
-        cog_signatures_free(signatures);
-    return status;
-}
-
 cog_status cog_signatures_open(const char *path, cog_signatures **result, cog_error *error) {
     cog_signatures *signatures = NULL;
     TRY(check_given(path, "path", error));
-    TRY(signatures_create(&signatures, error));
-    return hand_out(signatures, npy_signatures_open(path, &signatures->file, error), result);
+    TAKE_ZEROED(signatures, 1, "signatures", error);
+    cog_status status = npy_signatures_open(path, &signatures->file, error);
+    return HAND_OUT(status, signatures, cog_signatures_free, result);
 }
 
 cog_status cog_signatures_from_memory(const uint8_t *data, size_t rows, unsigned bits,
@@ -186,19 +173,22 @@ cog_status cog_signatures_from_memory(const uint8_t *data, size_t rows, unsigned
                          SIGNATURE_MAX_BITS);
     if (rows)
         TRY(check_given(data, "data", error));
-    TRY(signatures_create(&signatures, error));
+    TAKE_ZEROED(signatures, 1, "signatures", error);
     size_t stride = signature_stride_bytes(bits), packed = bits / 8;
     struct npy_signatures *file = &signatures->file;
     file->view = (struct signatures_view){data, rows, bits, stride};
     if (stride != packed || (uintptr_t)data % 8) {
         file->copy = memory_zeroed_array(rows, stride);
-        if (!file->copy)
-            return hand_out(signatures, error_memory(error, rows * stride, "signatures"), result);
+        if (!file->copy) {
+            cog_signatures_free(signatures);
+            return error_memory(error, rows * stride, "signatures");
+        }
         for (size_t row = 0; row < rows; row++)
             memcpy(file->copy + row * stride, data + row * packed, packed);
         file->view.data = file->copy;
     }
-    return hand_out(signatures, COG_OK, result);
+    *result = signatures;
+    return COG_OK;
 }
 
 void cog_signatures_free(cog_signatures *signatures) {

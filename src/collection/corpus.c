@@ -279,7 +279,7 @@ static cog_status deliver_batch(void *context, void *ingest_batch, cog_error *er
     const struct ingest_batch *records = ingest_batch;
     struct corpus_batch *batch = records->result;
     uint8_t *kept = NULL;
-    cog_status status = ingest_settle(reading->ingest, records, error);
+    cog_status status = COG_OK;
     for (size_t i = 0; reading->options->reject && i < records->skipped_count; i++)
         THEN(status, reading->options->reject(reading->options->reject_context,
                                               records->skipped[i].raw, error));

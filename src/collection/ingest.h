@@ -16,14 +16,14 @@ struct cog_documents {
     struct reader
         *reader; /* the source if it is files, whose records can be copied; otherwise NULL */
     bool strict;
-    bool wants_ids; /* see record_parser_want_ids */
+    bool wants_ids;                    /* see record_parser_want_ids */
     struct foreign_documents *foreign; /* the lexicon of documents in another language, or NULL */
     /* Numbers of the records that the last job skipped; sorted by cog_documents_skipped. */
     uint64_t *skipped;
     size_t skipped_count, skipped_capacity;
     /* A finished pass over the first documents (sets/set_sample.h). It is freed with the documents:
-     * once large buffers are freed, glibc takes others of their size from its heap, and reading then
-     * needs 10 MB more. */
+     * once large buffers are freed, glibc takes others of their size from its heap, and reading
+     * then needs 10 MB more. */
     struct ingest *ahead;
 };
 
@@ -61,15 +61,14 @@ struct ingest_batch {
     size_t next_item;
 };
 
-/* One pass over documents. The job's context is a struct whose first member is `struct ingest *`.
- */
+/* One pass over documents. */
 struct ingest {
     struct ingest_batch *batches;
     size_t batch_count;
     /* Records before this one are skipped, as an earlier job has read them. 0 unless set after
      * ingest_open. */
     uint64_t first_record;
-    uint64_t records, bad_records; /* so far, in the order of ingest_settle */
+    uint64_t records, bad_records; /* of the batches delivered so far */
     /* Private to ingest.c from here. */
     void **slots;
     cog_documents *documents;
@@ -106,21 +105,20 @@ void ingest_only(struct ingest *ingest, const uint64_t *records, size_t count);
 void ingest_close(struct ingest *ingest);
 
 /* Reads everything. `work` receives batches on any thread and gets their documents with
- * ingest_next. `deliver` receives them on one thread at a time in input order, calls ingest_settle,
+ * ingest_next. `deliver`, which may be NULL, receives them on one thread at a time in input order,
  * and leaves the result empty for the next batch. Skipped records are counted in the report
  * ("bad_records") and the first ten named in notices; a strict collection fails at the first. */
-cog_status
-ingest_run(struct ingest *ingest, void *context,
-           cog_status (*work)(void *context, unsigned worker, void *batch, cog_error *error),
-           cog_status (*deliver)(void *context, void *batch, cog_error *error), cog_error *error);
+typedef cog_status ingest_worker_function(void *context, unsigned worker, void *batch,
+                                          cog_error *error);
+typedef cog_status ingest_receiver(void *context, void *batch, cog_error *error);
+cog_status ingest_run(struct ingest *ingest, void *context, ingest_worker_function *work,
+                      ingest_receiver *deliver, cog_error *error);
 /* The next good document of a batch. */
 cog_status ingest_next(struct ingest *ingest, unsigned worker, struct ingest_batch *batch,
                        struct ingested *item, cog_error *error);
 /* Counts the terms of the document into item->bag. */
 cog_status ingest_count(struct ingest *ingest, unsigned worker, struct ingested *item,
                         cog_error *error);
-/* Records the batch's skipped records and updates progress. */
-cog_status ingest_settle(struct ingest *ingest, const struct ingest_batch *batch, cog_error *error);
 
 /* A projected document has this many terms for each original term. */
 enum { INGEST_PROJECTED_SHARE = 4 };

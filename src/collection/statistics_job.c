@@ -32,12 +32,13 @@ static cog_status add_documents(void *context, unsigned worker, void *batch, cog
 }
 
 static cog_status deliver_bags(void *context, void *batch, cog_error *error) {
+    (void)error;
     struct collect *collect = context;
     struct buffer *bags = ((struct ingest_batch *)batch)->result;
     if (collect->spool)
         bag_spool_write(collect->spool, bags);
     buffer_reset(bags);
-    return ingest_settle(collect->ingest, batch, error);
+    return COG_OK;
 }
 
 static cog_status collect_counts(cog_documents *documents, const struct term_options *terms,

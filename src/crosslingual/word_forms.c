@@ -63,15 +63,11 @@ static unsigned common_letters(struct bytes_view a, struct bytes_view b) {
 
 /* The place of the first word that is not less. */
 static size_t find_place(const struct word_forms *forms, struct bytes_view word) {
-    size_t low = 0, high = forms->lexicon->from.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_views(word_table_string(&forms->lexicon->from, forms->order[middle]), word) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct word_table *from = &forms->lexicon->from;
+    size_t place;
+    FIND_FIRST_NOT(place, 0, from->count,
+                   compare_views(word_table_string(from, forms->order[place]), word) < 0);
+    return place;
 }
 
 uint32_t word_forms_find(const struct word_forms *forms, struct bytes_view word) {

@@ -35,14 +35,9 @@ void member_lists_free(struct member_lists *lists) {
 
 /* The first entry of [begin, end) that is at least `value`. */
 static uint64_t first_from(const uint64_t *entries, uint64_t begin, uint64_t end, uint64_t value) {
-    while (begin < end) {
-        const uint64_t middle = begin + (end - begin) / 2;
-        if (entries[middle] < value)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
+    uint64_t at;
+    FIND_FIRST_NOT(at, begin, end, entries[at] < value);
+    return at;
 }
 
 struct member_list member_lists_find(const struct member_lists *lists, uint64_t member) {

@@ -16,8 +16,9 @@ cog_status arrow_stream_schema(struct ArrowArrayStream *stream, struct ArrowSche
     return code ? stream_failed(stream, code, error) : COG_OK;
 }
 
-cog_status arrow_stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array,
-                             cog_error *error) {
+/* The next array; its release is NULL at the end of the stream and after a failure. */
+static cog_status stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array,
+                              cog_error *error) {
     *array = (struct ArrowArray){0};
     const int code = stream->get_next(stream, array);
     if (code) {
@@ -33,6 +34,20 @@ cog_status arrow_stream_next(struct ArrowArrayStream *stream, struct ArrowArray 
     array->release(array);
     array->release = NULL;
     return COG_ERR_INPUT;
+}
+
+cog_status arrow_stream_read(struct ArrowArrayStream *stream, arrow_array_reader *read,
+                             void *context, cog_error *error) {
+    for (;;) {
+        struct ArrowArray array;
+        TRY(stream_next(stream, &array, error));
+        if (!array.release)
+            return COG_OK;
+        cog_status status = read(context, &array, error);
+        if (array.release)
+            array.release(&array);
+        TRY(status);
+    }
 }
 
 const char *arrow_schema_name(const struct ArrowSchema *schema) {

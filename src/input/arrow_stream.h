@@ -2,7 +2,7 @@
  *
  * In: streams of the Arrow C stream interface (structs in cognate.h). Out: their arrays, checked as
  * far as the interface lets us, and columns of them as arrow_column.h reads values. The caller
- * releases schemas and arrays. */
+ * releases schemas. */
 #pragma once
 
 #include "base/error.h"
@@ -11,9 +11,11 @@
 /* COG_ERR_INPUT with the producer's reason if the stream fails. */
 cog_status arrow_stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schema,
                                cog_error *error);
-/* The next array; its release is NULL at the end of the stream and after a failure. */
-cog_status arrow_stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array,
-                             cog_error *error);
+/* Reads one array. To keep it, copy the struct and set its release to NULL. */
+typedef cog_status arrow_array_reader(void *context, struct ArrowArray *array, cog_error *error);
+/* Calls `read` for the remaining arrays in order, and releases those that it does not keep. */
+cog_status arrow_stream_read(struct ArrowArrayStream *stream, arrow_array_reader *read,
+                             void *context, cog_error *error);
 
 /* A column of a stream. */
 struct arrow_field {

@@ -108,8 +108,8 @@ static const char *read_row(const struct click_table *table, int64_t index, stru
     return problem ? problem : read_count(table, index, &row->clicks);
 }
 
-static cog_status read_array(struct click_table *table, const struct ArrowArray *array,
-                             cog_error *error) {
+static cog_status read_array(void *context, struct ArrowArray *array, cog_error *error) {
+    struct click_table *table = context;
     table->array = array;
     TRY(arrow_field_open(&table->query, array, "query", &table->queries, error));
     TRY(arrow_field_open(&table->url, array, "url", &table->urls, error));
@@ -123,19 +123,6 @@ static cog_status read_array(struct click_table *table, const struct ArrowArray 
     return COG_OK;
 }
 
-static cog_status read_arrays(struct click_table *table, struct ArrowArrayStream *stream,
-                              cog_error *error) {
-    for (;;) {
-        struct ArrowArray array;
-        TRY(arrow_stream_next(stream, &array, error));
-        if (!array.release)
-            return COG_OK;
-        cog_status status = read_array(table, &array, error);
-        array.release(&array);
-        TRY(status);
-    }
-}
-
 cog_status query_log_of_stream(struct ArrowArrayStream *stream, struct query_log **log,
                                uint64_t *rows, cog_error *error) {
     struct click_table table = {.log = query_log_create()};
@@ -143,7 +130,7 @@ cog_status query_log_of_stream(struct ArrowArrayStream *stream, struct query_log
     cog_status status = table.log ? COG_OK : error_memory(error, 1, "a query log");
     THEN(status, arrow_stream_schema(stream, &schema, error));
     THEN(status, find_columns(&table, &schema, error));
-    THEN(status, read_arrays(&table, stream, error));
+    THEN(status, arrow_stream_read(stream, read_array, &table, error));
     if (schema.release)
         schema.release(&schema);
     stream->release(stream);

@@ -105,17 +105,13 @@ static cog_status read_schema(struct document_table *table, struct ArrowArrayStr
 
 /* ---- The arrays of a stream ------------------------------------------------------------------ */
 
-/* Takes the array over, also on failure. */
-static cog_status add_chunk(struct document_table *table, struct ArrowArray *array,
-                            cog_error *error) {
-    cog_status status = GROWN(table->chunks, table->chunk_capacity, table->chunk_count + 1,
-                              "the arrays of an Arrow stream", error);
-    if (status != COG_OK) {
-        array->release(array);
-        return status;
-    }
+static cog_status add_chunk(void *context, struct ArrowArray *array, cog_error *error) {
+    struct document_table *table = context;
+    GROW(table->chunks, table->chunk_capacity, table->chunk_count + 1,
+         "the arrays of an Arrow stream", error);
     struct table_chunk *chunk = &table->chunks[table->chunk_count++];
     *chunk = (struct table_chunk){.array = *array, .first_row = table->rows};
+    array->release = NULL;
     TRY(arrow_field_open(&table->text, &chunk->array, "text", &chunk->text, error));
     TRY(arrow_field_open(&table->id, &chunk->array, "id", &chunk->id, error));
     TRY(arrow_field_open(&table->lang, &chunk->array, "lang", &chunk->lang, error));
@@ -126,17 +122,6 @@ static cog_status add_chunk(struct document_table *table, struct ArrowArray *arr
         table->chunk_count--;
     }
     return COG_OK;
-}
-
-static cog_status read_arrays(struct document_table *table, struct ArrowArrayStream *stream,
-                              cog_error *error) {
-    for (;;) {
-        struct ArrowArray array;
-        TRY(arrow_stream_next(stream, &array, error));
-        if (!array.release)
-            return COG_OK;
-        TRY(add_chunk(table, &array, error));
-    }
 }
 
 /* Columns borrow their arrays, which move while the list of chunks grows. */
@@ -152,7 +137,7 @@ cog_status document_table_of_stream(struct ArrowArrayStream *stream,
     struct document_table *table = NULL;
     cog_status status = TAKEN_ZEROED(table, 1, "documents", error);
     THEN(status, read_schema(table, stream, fields, error));
-    THEN(status, read_arrays(table, stream, error));
+    THEN(status, arrow_stream_read(stream, add_chunk, table, error));
     stream->release(stream);
     if (status == COG_OK) {
         table->first_id = fields->first_id;

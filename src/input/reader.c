@@ -89,36 +89,33 @@ void reader_set_batch_bytes(struct reader *reader, size_t bytes) {
     reader->options.batch_bytes = bytes ? bytes : DEFAULT_BATCH_BYTES;
 }
 
+/* A reader without input. */
+static cog_status reader_create(struct reader **result, cog_error *error) {
+    TAKE_ZEROED(*result, 1, "a reader", error);
+    reader_set_batch_bytes(*result, 0);
+    (*result)->source.descriptor = -1;
+    return COG_OK;
+}
+
 cog_status reader_open(const struct reader_options *options, const char *const *paths, size_t count,
                        struct reader **result, cog_error *error) {
-    struct reader *reader;
-    TAKE_ZEROED(reader, 1, "a reader", error);
+    struct reader *reader = NULL;
+    TRY(reader_create(&reader, error));
     reader->options = *options;
     reader_set_batch_bytes(reader, options->batch_bytes);
-    reader->source.descriptor = -1;
     cog_status status = input_files_list(&reader->options, paths, count, &reader->inputs, error);
     THEN(status, reader_set_extra_field(reader, options->extra_field, error));
-    if (status != COG_OK) {
-        reader_close(reader);
-        return status;
-    }
-    *result = reader;
-    return COG_OK;
+    return HAND_OUT(status, reader, reader_close, result);
 }
 
 cog_status reader_open_table(struct document_table *table, struct reader **result,
                              cog_error *error) {
-    struct reader *reader = NULL;
-    cog_status status = TAKEN_ZEROED(reader, 1, "a reader", error);
-    if (status != COG_OK) {
+    cog_status status = reader_create(result, error);
+    if (status == COG_OK)
+        (*result)->table = table;
+    else
         document_table_free(table);
-        return status;
-    }
-    reader_set_batch_bytes(reader, 0);
-    reader->source.descriptor = -1;
-    reader->table = table;
-    *result = reader;
-    return COG_OK;
+    return status;
 }
 
 static cog_status open_log(struct reader *reader, cog_error *error) {
@@ -130,13 +127,11 @@ static cog_status open_log(struct reader *reader, cog_error *error) {
 cog_status reader_open_log(struct query_log *log, uint64_t rows, struct reader **result,
                            cog_error *error) {
     struct reader *reader = NULL;
-    cog_status status = TAKEN_ZEROED(reader, 1, "a reader", error);
+    cog_status status = reader_create(&reader, error);
     if (status != COG_OK) {
         query_log_free(log);
         return status;
     }
-    reader_set_batch_bytes(reader, 0);
-    reader->source.descriptor = -1;
     reader->log = log;
     reader->log_rows = rows;
     status = open_log(reader, error);

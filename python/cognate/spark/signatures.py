@@ -69,29 +69,21 @@ def statistics_bytes(stage: Stage) -> bytes:
     return bytes(found[0]["data"]) if found else batch.Statistics.collect([]).to_bytes()
 
 
+def _sum(parts: Iterator[batch.Statistics]) -> Iterator[pyarrow.RecordBatch]:
+    total = next(parts, None)
+    if total is None:
+        return
+    for part in parts:
+        total.merge(part)
+    yield batch_of(data=[total.to_bytes()])
+
+
 def _collect(batches: Iterator[pyarrow.RecordBatch], terms: dict[str, Any]) -> Iterator[pyarrow.RecordBatch]:
-    total = None
-    for rows in batches:
-        own = statistics_in(rows, terms)
-        if total is None:
-            total = own
-        else:
-            total.merge(own)
-    if total is not None:
-        yield batch_of(data=[total.to_bytes()])
+    return _sum(statistics_in(rows, terms) for rows in batches)
 
 
 def _merge(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    total = None
-    for rows in batches:
-        for value in rows.column("data"):
-            own = batch.Statistics.from_bytes(value.as_py())
-            if total is None:
-                total = own
-            else:
-                total.merge(own)
-    if total is not None:
-        yield batch_of(data=[total.to_bytes()])
+    return _sum(batch.Statistics.from_bytes(value.as_py()) for rows in batches for value in rows.column("data"))
 
 
 # ---- Signatures ------------------------------------------------------------------------------------------------------

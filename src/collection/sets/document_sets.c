@@ -236,7 +236,6 @@ static cog_status deliver(void *context, void *ingest_batch, cog_error *error) {
     const struct ingest_batch *records = ingest_batch;
     struct set_batch *batch = records->result;
     struct document_sets *sets = reading->sets;
-    TRY(ingest_settle(reading->ingest, records, error));
     if (records->skipped_count)
         TRY(reject_records(reading, records, error));
     TRY(document_sets_append(sets, batch, error));

@@ -12,10 +12,21 @@ cog_status duplicate_row_id(const struct duplicate_rows *rows, uint32_t row, str
     return COG_OK;
 }
 
-cog_status duplicate_rows_number(struct duplicate_rows *rows, size_t most, cog_error *error) {
+static void forget_removed_neighbours(struct duplicate_rows *rows) {
+    for (uint32_t row = 0; row < rows->count && !duplicate_rows_have_reference(rows); row++) {
+        struct duplicate_row *item = &rows->rows[row];
+        if (item->nearest_row != NO_ROW && !duplicate_row_is_kept(rows, item->nearest_row)) {
+            item->nearest_row = NO_ROW;
+            item->nearest_similarity = 0;
+        }
+    }
+}
+
+cog_status duplicate_rows_complete(struct duplicate_rows *rows, size_t most, cog_error *error) {
     uint32_t *sizes = NULL, *numbers = NULL;
     cog_status status = TAKEN_ZEROED(sizes, most, "clusters", error);
     THEN(status, TAKEN(numbers, most, "clusters", error));
+    forget_removed_neighbours(rows);
     if (status == COG_OK) {
         rows->cluster_count = 0;
         for (size_t row = 0; row < rows->count; row++)

@@ -70,7 +70,7 @@ static inline bool duplicate_rows_have_reference(const struct duplicate_rows *ro
 cog_status duplicate_row_id(const struct duplicate_rows *rows, uint32_t row, struct buffer *id,
                             struct bytes_view *view, cog_error *error);
 
-/* Renumbers the clusters in the order of their first rows, after rows were moved between them.
- * Cluster numbers may be any below `most`. A row that is alone in its cluster is removed from it.
- */
-cog_status duplicate_rows_number(struct duplicate_rows *rows, size_t most, cog_error *error);
+/* Completes rows after they were decided or moved between clusters. Forgets nearest rows that do
+ * not stay themselves, and renumbers the clusters in the order of their first rows. Cluster numbers
+ * may be any below `most`. A row that is alone in its cluster is removed from it. */
+cog_status duplicate_rows_complete(struct duplicate_rows *rows, size_t most, cog_error *error);

@@ -99,7 +99,7 @@ static cog_status take_values(void *context, unsigned worker, void *ingest_batch
 static cog_status deliver_values(void *context, void *ingest_batch, cog_error *error) {
     struct key_reading *reading = context;
     struct key_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
-    TRY(ingest_settle(reading->ingest, ingest_batch, error));
+    (void)error;
     for (size_t i = 0; i < batch->count && reading->count < reading->most; i++) {
         reading->with_value += batch->keys[i] != 0;
         reading->keys[reading->count++] = batch->keys[i];

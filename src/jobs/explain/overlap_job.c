@@ -66,10 +66,6 @@ static cog_status look(void *context, unsigned worker, void *batch, cog_error *e
     return status;
 }
 
-static cog_status settle(void *context, void *batch, cog_error *error) {
-    return ingest_settle(((struct looking *)context)->ingest, batch, error);
-}
-
 static cog_status check_found(const struct looking *looking, cog_error *error) {
     for (int which = 0; which < 2; which++)
         if (looking->is_wanted[which] && !looking->is_found[which])
@@ -88,7 +84,7 @@ static cog_status read_side(const struct job *job, cog_documents *const document
     pthread_mutex_init(&looking.lock, NULL);
     cog_status status = ingest_open(documents[side], NULL, 1, "reading", &job->run, job->report,
                                     false, &looking.ingest, error);
-    THEN(status, ingest_run(looking.ingest, &looking, look, settle, error));
+    THEN(status, ingest_run(looking.ingest, &looking, look, NULL, error));
     THEN(status, check_found(&looking, error));
     if (status == COG_OK && !ids && looking.has_others[side])
         explain_note_others(side, job->report);

@@ -26,17 +26,12 @@ struct verifying {
 /* The row of a record, counted from the first row of its side; ROW_NONE if the record was skipped.
  */
 static uint32_t row_of(const struct verifying *verifying, int side, int64_t position) {
-    size_t begin = 0, end = verifying->row_count[side];
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-        if (verifying->record_of(verifying, side, middle) < (uint64_t)position)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return position >= 0 && begin < verifying->row_count[side] &&
-                   verifying->record_of(verifying, side, begin) == (uint64_t)position
-               ? (uint32_t)begin
+    const uint64_t record = (uint64_t)position;
+    const size_t rows = verifying->row_count[side];
+    size_t row;
+    FIND_FIRST_NOT(row, 0, rows, verifying->record_of(verifying, side, row) < record);
+    return position >= 0 && row < rows && verifying->record_of(verifying, side, row) == record
+               ? (uint32_t)row
                : ROW_NONE;
 }
 

@@ -16,7 +16,7 @@
 #include "run/job.h"
 
 struct stream {
-    struct ingest *ingest; /* must be first for ingest_run */
+    struct ingest *ingest;
     const cog_index *index;
     cog_searcher **searchers; /* one per worker */
     unsigned workers;
@@ -115,7 +115,6 @@ static cog_status answer_batch(void *context, unsigned worker, void *batch, cog_
 static cog_status write_batch(void *context, void *batch, cog_error *error) {
     struct stream *stream = context;
     struct answers *answers = ((struct ingest_batch *)batch)->result;
-    TRY(ingest_settle(stream->ingest, batch, error));
     TRY(output_write(stream->output, answers->text.data, answers->text.size, error));
     stream->queries += answers->queries;
     stream->matches += answers->matches;

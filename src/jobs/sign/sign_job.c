@@ -16,7 +16,7 @@
 #include "run/job.h"
 
 struct signing {
-    struct ingest *ingest; /* first, for the thread pool; NULL while signing bags from the spool */
+    struct ingest *ingest; /* NULL while signing bags from the spool */
     struct text_signer text_signer;
     struct text_signer_scratch *scratches; /* one per worker */
     struct npy_writer *signatures, *weights;
@@ -136,9 +136,7 @@ static cog_status write_signed(struct signing *work, struct signed_batch *batch,
 }
 
 static cog_status write_batch(void *context, void *batch, cog_error *error) {
-    struct signing *work = context;
-    TRY(write_signed(work, ((struct ingest_batch *)batch)->result, error));
-    return ingest_settle(work->ingest, batch, error);
+    return write_signed(context, ((struct ingest_batch *)batch)->result, error);
 }
 
 static cog_status open_outputs(struct signing *work, const cog_sign_outputs *outputs,

@@ -32,18 +32,12 @@ bool join_checkpoints_are_due(const struct join_checkpoints *checkpoints) {
 
 size_t join_checkpoints_part_end(const struct join_checkpoints *checkpoints,
                                  const struct set_file *file, size_t begin) {
-    size_t low = begin + 1, high = file->row_count;
-    if (!checkpoints->work || low >= high)
-        return high;
-    const uint64_t end = file->rows[begin].offset + checkpoints->work->part_bytes;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (file->rows[middle].offset < end)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t end;
+    if (!checkpoints->work || begin >= file->row_count)
+        return file->row_count;
+    const uint64_t end_offset = file->rows[begin].offset + checkpoints->work->part_bytes;
+    FIND_FIRST_NOT(end, begin + 1, file->row_count, file->rows[end].offset < end_offset);
+    return end;
 }
 
 static cog_status path_of(const struct join_checkpoints *checkpoints, const char *part, char **path,

@@ -3,17 +3,7 @@ here=$(dirname "$0")
 python3 "$here/../make_documents.py" 20 3 60 >d.jsonl
 "$COGNATE" index build I d.jsonl --method slices --quiet
 "$COGNATE" sign d.jsonl -o s.npy --quiet
-flip() {
-    python3 -c '
-import os, sys
-name, place = sys.argv[1], float(sys.argv[2])
-with open(name, "r+b") as file:
-    at = int(os.path.getsize(name) * place)
-    file.seek(at)
-    byte = file.read(1)[0]
-    file.seek(at)
-    file.write(bytes([byte ^ 0xff]))' "$1" "$2"
-}
+. "$here/../damage.sh"
 for name in manifest segment-00000000.cog; do
     for damage in "truncate -s -9" "cp s.npy" rm "flip"; do
         rm -rf D && cp -r I D

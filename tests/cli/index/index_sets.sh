@@ -102,19 +102,5 @@ for terms in "--tokens regex --ngram 2" "--tokens code --ngram 3"; do
         "$COGNATE" $command --against grown ${terms% --ngram*} --quiet | cmp - expected && wc -l <expected
     done
 done
-# Every damage of a segment is seen, and a search of it does not crash.
-for place in $(seq 0.02 0.04 0.99); do
-    rm -rf D && cp -r containment D
-    python3 -c '
-import os, sys
-at = int(os.path.getsize("D/segment-00000000.cog") * float(sys.argv[1]))
-with open("D/segment-00000000.cog", "r+b") as file:
-    file.seek(at)
-    byte = file.read(1)[0]
-    file.seek(at)
-    file.write(bytes([byte ^ 0xff]))' $place
-    "$COGNATE" index check D >/dev/null 2>&1
-    [ $? -eq 2 ] || echo "not seen at $place"
-    "$COGNATE" search D d.jsonl >/dev/null 2>&1
-    [ $? -le 2 ] || echo "crashed at $place"
-done
+. "$(dirname "$0")/../damage.sh"
+search_damaged containment 0.02 0.04

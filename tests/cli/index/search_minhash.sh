@@ -60,19 +60,5 @@ done
 "$COGNATE" dedup new.jsonl --against M -o no.jsonl 2>&1
 "$COGNATE" pairs new.jsonl --against M --measure jaccard 2>&1
 "$COGNATE" search M new.jsonl --bits 64 2>&1
-# Every damage of a segment is seen, and a search of it does not crash.
-for place in $(seq 0.01 0.06 0.99); do
-    rm -rf D && cp -r S D
-    python3 -c '
-import os, sys
-at = int(os.path.getsize("D/segment-00000000.cog") * float(sys.argv[1]))
-with open("D/segment-00000000.cog", "r+b") as file:
-    file.seek(at)
-    byte = file.read(1)[0]
-    file.seek(at)
-    file.write(bytes([byte ^ 0xff]))' $place
-    "$COGNATE" index check D >/dev/null 2>&1
-    [ $? -eq 2 ] || echo "not seen at $place"
-    "$COGNATE" search D d.jsonl --method slices >/dev/null 2>&1
-    [ $? -le 2 ] || echo "crashed at $place"
-done
+. "$(dirname "$0")/../damage.sh"
+search_damaged S 0.01 0.06 --method slices

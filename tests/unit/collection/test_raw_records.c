@@ -32,10 +32,6 @@ static cog_status collect(void *context, unsigned worker, void *batch, cog_error
     }
 }
 
-static cog_status settle(void *context, void *batch, cog_error *error) {
-    return ingest_settle(((struct collecting *)context)->ingest, batch, error);
-}
-
 static void pass(cog_documents *documents, bool raw, cog_report *report,
                  struct collecting *collecting) {
     const cog_run_options run = {.threads = 1};
@@ -46,7 +42,7 @@ static void pass(cog_documents *documents, bool raw, cog_report *report,
     else
         CHECK_OK(ingest_open(documents, NULL, 1, "reading", &run, report, false,
                              &collecting->ingest, error));
-    CHECK_OK(ingest_run(collecting->ingest, collecting, collect, settle, error));
+    CHECK_OK(ingest_run(collecting->ingest, collecting, collect, NULL, error));
     ingest_close(collecting->ingest);
 }
 

@@ -9,24 +9,9 @@
 static const double thresholds[] = {0.05, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.99, 1.0};
 enum { THRESHOLD_COUNT = sizeof thresholds / sizeof *thresholds };
 
-/* The plain double loop; b is NULL for a self-join. */
-static struct match_list expected_matches(const struct sparse_matrix *a,
-                                          const struct sparse_matrix *b, double threshold) {
-    struct match_list list = {0};
-    const struct sparse_matrix *other = b ? b : a;
-    for (size_t i = 0; i < a->rows; i++)
-        for (size_t j = b ? 0 : i + 1; j < other->rows; j++) {
-            double dot = sparse_row_dot(a, i, other, j);
-            struct match match = {(uint32_t)i, (uint32_t)j, 0, (float)dot};
-            if (dot >= threshold && match_list_add(&list, match, NULL) != COG_OK)
-                abort();
-        }
-    return list;
-}
-
 static bool join_agrees(const struct sparse_matrix *a, const struct sparse_matrix *b,
                         double threshold, unsigned threads) {
-    struct match_list expected = expected_matches(a, b, threshold), found = {0};
+    struct match_list expected = join_expected(a, b, threshold), found = {0};
     struct join_options options = {.threshold = threshold, .threads = threads};
     cog_status status = b ? cosine_join(a, b, &options, &found, NULL)
                           : cosine_join(a, NULL, &options, &found, NULL);
@@ -160,7 +145,7 @@ TEST(join_cosine_tails_needed_are_those_of_the_definition) {
     struct row_shape shape = {.rows = 60, .columns = 80, .mean_count = 9, .skew = 2, .unit = true};
     struct sparse_matrix a = join_random_matrix(&random, shape);
     struct sparse_matrix b = join_random_matrix(&random, shape);
-    struct match_list truth = expected_matches(&a, &b, 0.3);
+    struct match_list truth = join_expected(&a, &b, 0.3);
     struct cosine_cuts cuts;
     CHECK(cosine_cuts_find(&a, &b, &cuts, NULL) == COG_OK);
     CHECK(cuts.columns[COSINE_CUTS - 1] == 80);
@@ -229,7 +214,7 @@ TEST(join_cosine_with_less_expected_of_the_rests_keeps_what_needs_no_more) {
             .threshold = 0.3, .threads = 2, .work = &work, .tails = &trial.tails};
         for (int rest = 0; rest < COSINE_TAILS; rest++)
             trial.tails.cosines[rest] = 0.36 + 0.05 * round + 0.02 * (5 * rest % COSINE_TAILS);
-        trial.truth = expected_matches(&trial.a, &trial.b, 0.3);
+        trial.truth = join_expected(&trial.a, &trial.b, 0.3);
         CHECK(cosine_cuts_find(&trial.a, &trial.b, &trial.cuts, NULL) == COG_OK);
         CHECK(cosine_join(&trial.a, &trial.b, &options, &trial.found, NULL) == COG_OK);
         for (size_t i = 0; i < trial.found.count; i++)
@@ -253,7 +238,7 @@ TEST(pair_check_keeps_what_the_double_loop_keeps) {
     struct row_shape shape = {.rows = 90, .columns = 60, .mean_count = 8, .skew = 2, .unit = true};
     struct sparse_matrix a = join_random_matrix(&random, shape);
     struct sparse_matrix b = join_random_matrix(&random, shape);
-    struct match_list truth = expected_matches(&a, &b, 0.2), all = {0};
+    struct match_list truth = join_expected(&a, &b, 0.2), all = {0};
     for (uint32_t i = 0; i < a.rows; i++)
         for (uint32_t j = 0; j < b.rows; j++)
             CHECK(match_list_add(&all, (struct match){i, j, 7, 0.5f}, NULL) == COG_OK);

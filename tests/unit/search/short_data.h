@@ -84,3 +84,10 @@ static inline bool short_hits_are_first_of(struct match_list *first, const struc
     }
     return next == first->count;
 }
+
+/* Whether the hits answer a search that wants all of them, or any one per query. */
+static inline bool short_hits_answer(struct match_list *found, const struct match_list *expected,
+                                     bool first_only) {
+    return first_only ? short_hits_are_first_of(found, expected)
+                      : short_hits_equal(found, expected);
+}

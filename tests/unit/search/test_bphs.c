@@ -94,8 +94,7 @@ TEST(bphs_in_chunks_finds_what_one_index_does) {
                 struct match_list hits = {0};
                 CHECK_OK(bphs_search_chunks(&stored.view, chunks[c], 4 + c % 2, 1, &asked.view,
                                             &search, &hits, error));
-                CHECK(first_only ? short_hits_are_first_of(&hits, &expected)
-                                 : short_hits_equal(&hits, &expected));
+                CHECK(short_hits_answer(&hits, &expected, first_only));
                 match_list_free(&hits);
             }
         match_list_free(&expected);

@@ -90,8 +90,7 @@ TEST(psm_in_chunks_finds_what_one_table_does) {
                 struct match_list hits = {0};
                 struct psm_chunks stream = {&stored.view, chunks[c], BUCKET_LIMITS_DEFAULT, 0};
                 CHECK_OK(psm_search_chunks(&stream, &queries, &search, &hits, error));
-                CHECK(first_only ? short_hits_are_first_of(&hits, &expected)
-                                 : short_hits_equal(&hits, &expected));
+                CHECK(short_hits_answer(&hits, &expected, first_only));
                 match_list_free(&hits);
             }
         match_list_free(&expected);

@@ -102,10 +102,6 @@ static cog_status take_texts(void *context, unsigned worker, void *batch, cog_er
     }
 }
 
-static cog_status settle(void *context, void *batch, cog_error *error) {
-    return ingest_settle(((struct reading *)context)->ingest, batch, error);
-}
-
 /* Adds nothing to the report, as the pass does not see all records. */
 static cog_status read_texts(struct reading *reading, cog_documents *documents,
                              const struct job *job, cog_error *error) {
@@ -114,7 +110,7 @@ static cog_status read_texts(struct reading *reading, cog_documents *documents,
     if (status != COG_OK)
         return status;
     ingest_only(reading->ingest, reading->records, reading->record_count);
-    status = ingest_run(reading->ingest, reading, take_texts, settle, error);
+    status = ingest_run(reading->ingest, reading, take_texts, NULL, error);
     ingest_close(reading->ingest);
     return status;
 }

@@ -78,14 +78,7 @@ static cog_status make_rows(const struct duplicates *duplicates, const cog_dedup
     TAKE(rows->rows, rows->count, "the report", error);
     for (uint32_t row = 0; row < rows->count; row++)
         rows->rows[row] = make_row(duplicates, row);
-    for (uint32_t row = 0; row < rows->count && !duplicates->by_reference; row++) {
-        struct duplicate_row *item = &rows->rows[row];
-        if (item->nearest_row != NO_ROW && !duplicate_row_is_kept(rows, item->nearest_row)) {
-            item->nearest_row = NO_ROW;
-            item->nearest_similarity = 0;
-        }
-    }
-    return duplicate_rows_number(rows, rows->count, error);
+    return duplicate_rows_complete(rows, rows->count, error);
 }
 
 /* ---- Boilerplate ----------------------------------------------------------------------------- */

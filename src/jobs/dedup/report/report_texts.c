@@ -65,7 +65,6 @@ static cog_status keep_texts(void *context, void *ingest_batch, cog_error *error
     struct text_pass *pass = context;
     struct report_texts *texts = pass->texts;
     struct text_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
-    TRY(ingest_settle(pass->ingest, ingest_batch, error));
     size_t at = texts->bytes.size;
     if (!buffer_append(&texts->bytes, batch->bytes.data, batch->bytes.size))
         return error_memory(error, batch->bytes.size, "the texts of the report");

@@ -515,14 +515,7 @@ static cog_status settle(struct applying *applying, duplicate_similarity *simila
     struct duplicate_rows *rows = applying->rows;
     for (uint32_t row = 0; row < rows->count; row++)
         TRY(settle_row(applying, row, similarity, context, error));
-    for (uint32_t row = 0; row < rows->count && !duplicate_rows_have_reference(rows); row++) {
-        struct duplicate_row *item = &rows->rows[row];
-        if (item->nearest_row != NO_ROW && !duplicate_row_is_kept(rows, item->nearest_row)) {
-            item->nearest_row = NO_ROW;
-            item->nearest_similarity = 0;
-        }
-    }
-    return duplicate_rows_number(rows, applying->group_count, error);
+    return duplicate_rows_complete(rows, applying->group_count, error);
 }
 
 static void report_verdicts(const struct applying *applying) {

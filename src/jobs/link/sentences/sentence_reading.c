@@ -69,7 +69,6 @@ static cog_status reach_row(struct linked_sentences *sentences, size_t row, cog_
 static cog_status take_batch(void *context, void *ingest_batch, cog_error *error) {
     struct linked_sentences *sentences = context;
     struct sentence_batch *batch = ((struct ingest_batch *)ingest_batch)->result;
-    TRY(ingest_settle(sentences->ingest, ingest_batch, error));
     size_t count = sentences->count + batch->count;
     GROW(sentences->items, sentences->item_capacity, count, "sentences", error);
     GROW(sentences->joined, sentences->joined_capacity, count, "sentences", error);
