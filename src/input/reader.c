@@ -94,6 +94,7 @@ static cog_status reader_create(struct reader **result, cog_error *error) {
     TAKE_ZEROED(*result, 1, "a reader", error);
     reader_set_batch_bytes(*result, 0);
     (*result)->source.descriptor = -1;
+    (*result)->inputs.options = &(*result)->options;
     return COG_OK;
 }
 

@@ -255,6 +255,40 @@ TEST(arrow_kept_rows_leave_out_skipped_ones) {
     cog_documents_close(documents);
 }
 
+TEST(arrow_removed_documents_name_their_rows_of_an_index) {
+    cog_document items[] = {{.text = "one two three four five"},
+                            {.text = "six seven eight nine ten"},
+                            {.text = "red green blue black white"}};
+    cog_documents *documents = NULL;
+    cog_index_options building;
+    cog_index *index = NULL;
+    cog_dedup_options options;
+    cog_clusters *clusters = NULL;
+    struct ArrowArrayStream out;
+    struct arrow_result table;
+    for (size_t i = 0; i < 3; i++)
+        items[i].text_size = strlen(items[i].text);
+    cog_index_options_init(&building);
+    building.measure = COG_MEASURE_JACCARD;
+    cog_dedup_options_init(&options);
+    CHECK_OK(cog_documents_from_memory(items, 3, &documents, error));
+    CHECK_OK(cog_index_build(documents, &building, NULL, &index, NULL, error));
+    options.pairs.measure = COG_MEASURE_JACCARD;
+    options.pairs.sign.terms = building.sign.terms;
+    options.against_index = index;
+    cog_documents_close(documents);
+    CHECK_OK(cog_documents_from_memory(items + 1, 2, &documents, error));
+    CHECK_OK(cog_dedup(documents, &options, NULL, NULL, &clusters, NULL, error));
+    CHECK_OK(cog_clusters_removed_to_arrow(clusters, &out, error));
+    CHECK(arrow_result_read(&out, &table) && table.array.length == 2);
+    CHECK(arrow_whole(&table, "removed", 0) == 0 && arrow_whole(&table, "kept", 0) == 1);
+    CHECK(arrow_whole(&table, "removed", 1) == 1 && arrow_whole(&table, "kept", 1) == 2);
+    arrow_result_free(&table);
+    cog_clusters_free(clusters);
+    cog_documents_close(documents);
+    cog_index_close(index);
+}
+
 /* Rows 0, 2 and 6 are near-duplicates; their ids are a, c and null. */
 TEST(arrow_dedup_keeps_by_a_column) {
     static const char *const formats[] = {"u", "U", "vu"};

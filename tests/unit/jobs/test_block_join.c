@@ -46,6 +46,11 @@ static void free_side(struct side *side) {
     free(side->firsts);
 }
 
+static struct match_list expected_of(struct side *const sides[2], double threshold) {
+    return join_expected(&sides[0]->matrix, sides[0] == sides[1] ? NULL : &sides[1]->matrix,
+                         threshold);
+}
+
 static bool make_plan(struct side *const sides[2], double threshold,
                       const struct cosine_tails *tails, struct cosine_plan *plan) {
     const struct cosine_survey surveys[2] = {sides[0]->survey, sides[1]->survey};
@@ -106,7 +111,7 @@ TEST(block_join_equals_the_double_loop) {
         CHECK(make_side(&first, &random, 40 + 10 * (size_t)round));
         CHECK(make_side(&second, &random, 30 + 4 * (size_t)round));
         CHECK(make_plan(sides, threshold, NULL, &plan));
-        struct match_list expected = join_expected(&sides[0]->matrix, &sides[1]->matrix, threshold);
+        struct match_list expected = expected_of(sides, threshold);
         for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++)
             for (unsigned threads = 1; threads <= 2; threads++) {
                 struct match_list found = {0};
@@ -138,8 +143,7 @@ TEST(block_join_misses_what_one_join_misses) {
         CHECK(make_side(&first, &random, 150));
         CHECK(make_side(&second, &random, 90));
         CHECK(make_plan(sides, threshold, &tails, &plan));
-        struct match_list in_memory = {0},
-                          all = join_expected(&sides[0]->matrix, &sides[1]->matrix, threshold);
+        struct match_list in_memory = {0}, all = expected_of(sides, threshold);
         const struct join_options options = {.threshold = threshold, .threads = 2, .tails = &tails};
         CHECK_OK(cosine_join(&first.matrix, round % 2 ? &second.matrix : NULL, &options, &in_memory,
                              error));

@@ -103,10 +103,9 @@ struct sparse_matrix join_random_matrix(struct random *random, struct row_shape 
 struct match_list join_expected(const struct sparse_matrix *a, const struct sparse_matrix *b,
                                 double threshold) {
     struct match_list list = {0};
-    const bool is_self = !b || a == b;
     const struct sparse_matrix *other = b ? b : a;
     for (size_t i = 0; i < a->rows; i++)
-        for (size_t j = is_self ? i + 1 : 0; j < other->rows; j++) {
+        for (size_t j = b ? 0 : i + 1; j < other->rows; j++) {
             double dot = sparse_row_dot(a, i, other, j);
             struct match match = {(uint32_t)i, (uint32_t)j, 0, (float)dot};
             if (dot >= threshold && match_list_add(&list, match, NULL) != COG_OK)

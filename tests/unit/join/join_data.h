@@ -18,7 +18,7 @@ struct row_shape {
 /* Aborts when memory is out: it is a test. */
 struct sparse_matrix join_random_matrix(struct random *random, struct row_shape shape);
 
-/* The matches that a join must find, by a double loop. `b` is NULL or `a` for a self-join. */
+/* The matches that a join must find, by a double loop. `b` is NULL for a self-join. */
 struct match_list join_expected(const struct sparse_matrix *a, const struct sparse_matrix *b,
                                 double threshold);
 
