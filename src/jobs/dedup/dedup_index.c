@@ -10,6 +10,9 @@
 #include "jobs/pairs/set_pairs.h"
 #include "jobs/search/set_search.h"
 
+/* Memory per document in addition to its set: its twin, the twin's row, the decision. */
+enum { BYTES_PER_DOCUMENT = 48 };
+
 cog_status dedup_index_check(const cog_dedup_options *options, cog_error *error) {
     const cog_index *index = options->against_index;
     if (options->against)
@@ -183,6 +186,7 @@ static cog_status read_documents(struct index_dedup *dedup, cog_documents *docum
     struct duplicates *duplicates = dedup->duplicates;
     cog_documents *const collections[2] = {documents, NULL};
     cog_index_info info;
+    uint64_t room;
     /* Nothing is joined, so there are no prefixes. */
     TRY(set_memory_announce_disk(collections, &dedup->index->terms, 1, 0, job, error));
     TRY(document_sets_open(&duplicates->sets, beside, error));
@@ -191,11 +195,9 @@ static cog_status read_documents(struct index_dedup *dedup, cog_documents *docum
     duplicates->by_reference = true;
     duplicates->count = duplicates->sets.count;
     cog_index_describe(dedup->index, &info);
-    report_number(job->report, "bad_records", (double)duplicates->sets.progress.bad_records);
-    report_number(job->report, "documents", (double)duplicates->count);
-    report_number(job->report, "reference_documents", (double)info.rows);
-    report_number(job->report, "scratch_bytes", (double)duplicates->sets.file.size_bytes);
-    return COG_OK;
+    duplicates_report_sets(duplicates, info.rows, duplicates->count, job->report);
+    return set_memory_room(&duplicates->sets, (uint64_t)duplicates->count * BYTES_PER_DOCUMENT, job,
+                           &room, error);
 }
 
 cog_status dedup_by_index(cog_documents *documents, const cog_dedup_options *options,

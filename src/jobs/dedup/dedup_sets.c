@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/strings.h"
 #include "collection/options.h"
 #include "jobs/dedup/dedup_index.h"
 #include "jobs/dedup/keep_order.h"
@@ -206,20 +205,10 @@ static cog_status open_sets(struct set_dedup *dedup, const cog_documents *docume
     return status;
 }
 
-static size_t count_empty(const struct duplicates *duplicates) {
-    size_t empty = 0;
-    for (size_t row = 0; row < duplicates->count; row++) {
-        const struct set_row *at = &duplicates->sets.rows[duplicates->first_row + row];
-        empty += at->terms + at->words == 0;
-    }
-    return empty;
-}
-
 static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
                              struct output *rejects, const char *beside, cog_error *error) {
     struct duplicates *duplicates = dedup->duplicates;
     struct document_sets *sets = &duplicates->sets;
-    cog_report *report = dedup->job->report;
     struct term_options terms;
     TRY(take_terms(dedup->options, &terms, error));
     cog_documents *const both[2] = {documents, dedup->options->against};
@@ -237,16 +226,8 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     duplicates->first_row = sets->progress.first_row;
     duplicates->by_reference = has_reference(dedup);
     duplicates->count = sets->count - duplicates->first_row;
-    const size_t empty = count_empty(duplicates);
-    report_number(report, "bad_records", (double)sets->progress.bad_records);
-    report_number(report, "documents", (double)duplicates->count);
-    report_number(report, "reference_documents", (double)duplicates->first_row);
-    report_number(report, "tokenised_documents", (double)(sets->count - kept));
-    report_number(report, "empty_documents", (double)empty);
-    report_number(report, "scratch_bytes", (double)sets->file.size_bytes);
-    if (empty)
-        report_notice(report, "%zu document%s no terms; %s compared by bytes", empty,
-                      plural(empty, " has", "s have"), plural(empty, "it is", "they are"));
+    duplicates_report_sets(duplicates, duplicates->first_row, sets->count - kept,
+                           dedup->job->report);
     return COG_OK;
 }
 

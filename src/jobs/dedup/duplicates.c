@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/strings.h"
 #include "jobs/result_table.h"
 
 const char *duplicate_reason_name(enum duplicate_reason reason) {
@@ -32,6 +33,30 @@ void duplicates_free(struct duplicates *duplicates) {
     corpus_free(&duplicates->corpus);
     corpus_free(&duplicates->reference);
     *duplicates = (struct duplicates){0};
+}
+
+static size_t count_empty(const struct duplicates *duplicates) {
+    size_t empty = 0;
+    for (size_t row = 0; row < duplicates->count; row++) {
+        const struct set_row *at = &duplicates->sets.rows[duplicates->first_row + row];
+        empty += at->terms + at->words == 0;
+    }
+    return empty;
+}
+
+void duplicates_report_sets(const struct duplicates *duplicates, size_t reference, size_t tokenised,
+                            cog_report *report) {
+    const struct document_sets *sets = &duplicates->sets;
+    const size_t empty = count_empty(duplicates);
+    report_number(report, "bad_records", (double)sets->progress.bad_records);
+    report_number(report, "documents", (double)duplicates->count);
+    report_number(report, "reference_documents", (double)reference);
+    report_number(report, "tokenised_documents", (double)tokenised);
+    report_number(report, "empty_documents", (double)empty);
+    report_number(report, "scratch_bytes", (double)sets->file.size_bytes);
+    if (empty)
+        report_notice(report, "%zu document%s no terms; %s compared by bytes", empty,
+                      plural(empty, " has", "s have"), plural(empty, "it is", "they are"));
 }
 
 uint64_t duplicates_record(const struct duplicates *duplicates, size_t row) {

@@ -54,6 +54,11 @@ static inline bool duplicates_keeps(const struct duplicates *duplicates, size_t 
     return duplicates->reason[row] == REASON_KEPT;
 }
 
+/* Reports what was read, and adds a notice if documents have no terms. For decisions by sets.
+ * `reference`: the size of the reference collection; `tokenised`: documents that this job read. */
+void duplicates_report_sets(const struct duplicates *duplicates, size_t reference, size_t tokenised,
+                            cog_report *report);
+
 /* The record number of a row in the input. */
 uint64_t duplicates_record(const struct duplicates *duplicates, size_t row);
 /* The same for a twin, which may be in the reference collection. */

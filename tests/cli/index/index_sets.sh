@@ -93,6 +93,10 @@ for options in "--measure jaccard" "--ngram 2 --measure containment" "d.jsonl --
     "$COGNATE" dedup crawl.jsonl -o no.jsonl --against grown $options 2>&1
     echo "exit $?"
 done
+# Looking up keeps to the budget, and says what was read.
+"$COGNATE" dedup crawl.jsonl -o no.jsonl --against grown --measure containment --memory 20M 2>&1 | sed 's/^cognate: [0-9]* documents need [0-9]* MB/N documents need M MB/'
+"$COGNATE" dedup crawl.jsonl --dry-run --against grown --measure containment --memory 60M --stats stats 2>&1 | tail -n 2
+grep -c '"tokenised_documents": [1-9]\|"empty_documents": [1-9]' stats
 # Terms are made as in the index, if no option says otherwise.
 for terms in "--tokens regex --ngram 2" "--tokens code --ngram 3"; do
     rm -rf grown && "$COGNATE" index build grown documents.jsonl --measure jaccard $terms --quiet
