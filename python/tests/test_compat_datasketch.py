@@ -138,12 +138,22 @@ def test_index_extras():
     first.merge(second)
     assert first.query(sketches[2]) == ["x"] and "ab" in first
     assert all(sum(counts.values()) == 2 for counts in first.get_counts())
+    assert all(sum(counts.values()) == 1 for counts in first.get_subset_counts("x", "x"))
+    assert first.get_subset_counts() == [{}] * first.b
+    with pytest.raises(ValueError):
+        first.get_subset_counts("nobody")
     first.add_to_query_buffer(sketches[0])
     first.add_to_query_buffer(sketches[1])
     assert set(first.collect_query_buffer()) == set(first.query(sketches[0])) & set(first.query(sketches[1]))
     assert first.collect_query_buffer() == []
     with pytest.raises(ValueError):
         first.merge(second, check_overlap=True)
+
+
+def test_storage_is_in_memory():
+    assert MinHashLSH(storage_config={"type": "dict"}, prepickle=True, hashfunc=lambda bucket: bucket).is_empty()
+    with pytest.raises(ValueError, match="no storage back ends"):
+        MinHashLSH(storage_config={"type": "redis"})
 
 
 @pytest.fixture(name="peer")

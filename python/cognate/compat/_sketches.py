@@ -1,6 +1,7 @@
 """MinHash, its hash values, and the index MinHashLSH; cognate.compat.datasketch has the names that users meet."""
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import hashlib
@@ -214,9 +215,12 @@ class MinHashLSH:
     """Finds sketches that probably have a Jaccard coefficient above the threshold."""
 
     def __init__(self, threshold: float = 0.9, num_perm: int = 128, weights: tuple[float, float] = (0.5, 0.5),
-                 params: tuple[int, int] | None = None):
+                 params: tuple[int, int] | None = None, storage_config: dict[str, Any] | None = None,
+                 prepickle: bool | None = None, hashfunc: Callable[[bytes], bytes] | None = None):
         if not 0 <= threshold <= 1:
             raise ValueError("the threshold lies between 0 and 1")
+        if (storage_config or {}).get("type", "dict") != "dict":
+            raise ValueError("there are no storage back ends: leave out storage_config, or use the type dict")
         self.threshold, self.h = threshold, num_perm
         self.b, self.r = params or _bands(threshold, num_perm, weights)
         if self.b * self.r > num_perm:
@@ -283,6 +287,14 @@ class MinHashLSH:
     def get_counts(self) -> list[dict[bytes, int]]:
         """How many keys each bucket of each table has."""
         return [{bucket: len(keys) for bucket, keys in table.items()} for table in self.hashtables]
+
+    def get_subset_counts(self, *keys: Hashable) -> list[dict[bytes, int]]:
+        """The same, of these keys alone."""
+        chosen = set(keys)
+        if not chosen <= self.keys.keys():
+            raise ValueError("there is no such key")
+        return [dict(collections.Counter(buckets)) for buckets in zip(*(self.keys[key] for key in chosen), strict=True)] or [
+            {} for _ in range(self.b)]
 
     def merge(self, other: MinHashLSH, check_overlap: bool = False) -> None:
         """Adds the keys of another index with the same bands."""

@@ -13,7 +13,8 @@ True
 
 This is for programs that build sets themselves, one element at a time. Whole texts are faster, and exact, by
 cognate.dedup and cognate.pairs. Hash values are those of datasketch 2.0 for the same seed, hash function and scheme, so that
-sketches of both compare; those of earlier versions are of the scheme "legacy". There are no storage back ends and no GPU.
+sketches of both compare; those of earlier versions are of the scheme "legacy". There are no storage back ends and no GPU; ``prepickle`` and
+``hashfunc`` of MinHashLSH, which are about storage, change nothing.
 """
 from __future__ import annotations
 
