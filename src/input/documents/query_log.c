@@ -326,12 +326,14 @@ bool query_log_append(const struct query_log *log, size_t index, struct buffer *
     uint64_t count = bad ? BAD_ROW : terms;
     const void *head = bad ? (const void *)&log->problems[index] : log->terms + first;
     size_t head_bytes = bad ? sizeof *log->problems : terms * sizeof *log->terms;
+    /* Without any text there is no buffer of texts. */
+    const char *text = place->size ? log->texts.data + place->offset : NULL;
     static const char zeros[8];
     size_t offset = (bytes->size + 7) / 8 * 8;
     if (!buffer_append(bytes, zeros, offset - bytes->size) ||
         !buffer_append(bytes, &count, sizeof count) ||
         !buffer_append(bytes, head_bytes ? head : NULL, head_bytes) ||
-        !buffer_append(bytes, log->texts.data + place->offset, place->size))
+        !buffer_append(bytes, text, place->size))
         return false;
     *record = (struct record){
         .offset = offset, .size = bytes->size - offset, .line = place->line, .file = place->file};

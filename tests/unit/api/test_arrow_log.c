@@ -332,3 +332,23 @@ TEST(arrow_log_bad_rows_are_named) {
     cog_report_free(report);
     cog_documents_close(documents);
 }
+
+TEST(arrow_log_of_bad_rows_alone) {
+    const struct click_row rows[] = {{NULL, "u", 1}};
+    struct log_stream log = {.rows = rows,
+                             .count = 1,
+                             .chunk = 1,
+                             .names = {"query", "url", "clicks"},
+                             .count_format = "g"};
+    cog_documents *documents = NULL;
+    cog_related_options options;
+    cog_pairs *pairs = NULL;
+    const uint64_t *skipped = NULL;
+    cog_related_options_init(&options);
+    CHECK_OK(open_log(&log, &documents, error));
+    CHECK_OK(cog_related_find(documents, &options, NULL, &pairs, NULL, error));
+    CHECK(cog_pairs_count(pairs) == 0);
+    CHECK(cog_documents_skipped(documents, &skipped) == 1 && skipped[0] == 0);
+    cog_pairs_free(pairs);
+    cog_documents_close(documents);
+}
