@@ -18,13 +18,13 @@ class Cluster:
     def __init__(self, folder, workers=2, cores=1, memory="1g", python_path=None, pin=False):
         self.folder, self.cores, self.memory, self.pin = pathlib.Path(folder), cores, memory, pin
         self.count = workers
-        self.master, self.workers = None, []
+        self.master, self.workers, self.others = None, [], []
         self.url = None
         # What a worker's executors find: no packages, and the Python that PATH names.
         self.environment = {name: value for name, value in os.environ.items()
                             if name not in ("PYTHONPATH", "VIRTUAL_ENV", "PYSPARK_PYTHON")}
-        self.environment.update(SPARK_LOCAL_IP="127.0.0.1", SPARK_HOME=str(HOME), SPARK_DAEMON_MEMORY="256m",
-                                SPARK_NO_DAEMONIZE="1", SPARK_DAEMON_JAVA_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        self.environment.update(SPARK_LOCAL_IP="127.0.0.1", SPARK_HOME=str(HOME), SPARK_NO_DAEMONIZE="1",
+                                SPARK_DAEMON_JAVA_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         if python_path:
             self.environment["PATH"] = f"{python_path}:{self.environment['PATH']}"
 
@@ -53,8 +53,8 @@ class Cluster:
     def _wait_for_worker(self, number):
         self._wait_for(f"worker-{number}", self.workers[number], r"(Successfully registered with master)")
 
-    def _start(self, name, kind, *arguments, core=None):
-        environment = {**self.environment, "SPARK_WORKER_DIR": str(self.folder / name),
+    def _start(self, name, kind, *arguments, core=None, memory="256m"):
+        environment = {**self.environment, "SPARK_DAEMON_MEMORY": memory, "SPARK_WORKER_DIR": str(self.folder / name),
                        "SPARK_LOCAL_DIRS": str(self.folder / f"{name}-scratch")}
         command = [str(HOME / "bin/spark-class"), kind, *arguments]
         if core is not None:
@@ -74,6 +74,17 @@ class Cluster:
             time.sleep(0.2)
         raise RuntimeError(f"the {name} did not start within {_SECONDS} s")
 
+    def start_connect(self, **settings):
+        """A server of Spark Connect that runs jobs on the cluster, in a process that ends with it. Returns its address."""
+        usual = {"spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": "0",
+                 "spark.driver.host": "127.0.0.1", "spark.executor.memory": "512m", "spark.executor.cores": "1",
+                 "spark.cores.max": "2", "spark.ui.enabled": "false"}
+        given = [part for name, value in {**usual, **settings}.items() for part in ("--conf", f"{name}={value}")]
+        process = self._start("connect", "org.apache.spark.deploy.SparkSubmit", "--master", self.url, *given, "--class",
+                              "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal", memory="768m")
+        self.others.append(process)
+        return "sc://127.0.0.1:" + self._wait_for("connect", process, r"Connect server started at: ?\S*:(\d+)")
+
     def executors(self, worker):
         """Process ids of the executors of a worker."""
         threads = pathlib.Path(f"/proc/{self.workers[worker].pid}/task").glob("*/children")
@@ -82,10 +93,10 @@ class Cluster:
                 if b"CoarseGrainedExecutorBackend" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
 
     def __exit__(self, *_):
-        for process in [*self.workers, self.master]:
+        for process in [*self.others, *self.workers, self.master]:
             if process is not None:
                 process.terminate()
-        for process in [*self.workers, self.master]:
+        for process in [*self.others, *self.workers, self.master]:
             if process is not None:
                 try:
                     process.wait(20)

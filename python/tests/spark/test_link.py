@@ -2,12 +2,14 @@
 import json
 import random
 import subprocess
+import sys
 
 import pytest
 
 import cognate
 import cognate.spark
 from cognate.spark import _program
+from conftest import QUICK
 
 PROGRAM = cognate.__path__[0] + "/cognate-program"
 NOUNS = {"Haus": "house", "Buch": "book", "Hund": "dog", "Garten": "garden", "Straße": "street", "Wasser": "water",
@@ -121,6 +123,20 @@ def test_the_command_line(spark, cluster, archive, collections, tmp_path):
     assert _program.main([str(argument) for argument in arguments]) == 0
     assert (tmp_path / "links.tsv").read_text().splitlines() == expected and len(expected) > 1000
     assert json.loads((tmp_path / "stats.json").read_text())["cells"] == 4
+
+
+def test_spark_connect(cluster, archive, collections, tmp_path):
+    """In a process of its own: this one has a session of another kind."""
+    pytest.importorskip("grpc_status", reason="Spark Connect needs pyspark[connect]")
+    expected, stats = one_machine(collections, "--method", "lists", "--one-to-one")
+    address = cluster.start_connect(**{**QUICK, "spark.sql.shuffle.partitions": "2"})
+    done = subprocess.run([sys.executable, "-m", "cognate._program", "spark", "link", "--from",
+                           collections / "de.jsonl", "--to", collections / "en.jsonl", "--lexicon", "de-en.lex", "--method", "lists", "--one-to-one", "-o",
+                           tmp_path / "links.tsv", "--stats", tmp_path / "stats.json", "--master", address, "--archive",
+                           archive], cwd=collections, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert (tmp_path / "links.tsv").read_text().splitlines() == expected and len(expected) > 200
+    assert json.loads((tmp_path / "stats.json").read_text())["list_products"] == stats["list_products"]
 
 
 def test_sentences_on_the_command_line(spark, cluster, archive, collections, tmp_path):
