@@ -132,6 +132,14 @@ static cog_status find_clusters(struct pair_dedup *dedup, cog_documents *documen
     return COG_OK;
 }
 
+/* Whether a document and one of the reference collection have the same terms. */
+static bool are_equal(const struct pair_dedup *dedup, size_t row, size_t twin) {
+    const struct bag_view bags[2] = {corpus_bag(&dedup->task.corpora[0], row),
+                                     corpus_bag(&dedup->task.corpora[1], twin)};
+    const struct fingerprint a = fingerprint_of_bag(&bags[0]), b = fingerprint_of_bag(&bags[1]);
+    return a.low == b.low && a.high == b.high;
+}
+
 /* Removes each document in favour of the first document of the reference collection that it
  * matches. */
 static cog_status find_by_reference(struct pair_dedup *dedup, struct duplicates *duplicates,
@@ -145,6 +153,9 @@ static cog_status find_by_reference(struct pair_dedup *dedup, struct duplicates 
         duplicates->similarity[match->a] = match->similarity;
         duplicates->reason[match->a] = REASON_NEAR;
     }
+    for (size_t row = 0; row < duplicates->count; row++)
+        if (!duplicates_keeps(duplicates, row) && are_equal(dedup, row, duplicates->twin[row]))
+            duplicates->reason[row] = REASON_IDENTICAL;
     return COG_OK;
 }
 

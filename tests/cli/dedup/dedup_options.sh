@@ -74,6 +74,9 @@ echo "-- a reference collection"
 removed d.jsonl --against reference.jsonl
 removed d.jsonl --against reference.jsonl more.jsonl --threshold 0.6
 removed d.jsonl --against d.jsonl
+for method in "--measure cosine" "--method lsh"; do
+    "$COGNATE" dedup d.jsonl --against reference.jsonl d.jsonl $method --removed - --quiet | cut -f 4 | sort | uniq -c
+done
 "$COGNATE" dedup d.jsonl -o - --against reference.jsonl more.jsonl | sed 's/.*"id": "\([^"]*\)".*/\1/' | tr '\n' ' '
 echo
 : >empty.jsonl
