@@ -345,8 +345,18 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
     return COG_OK;
 }
 
+void corpus_free_terms(struct corpus *corpus) {
+    FREE(corpus->hashes, corpus->frequencies, corpus->weights);
+    corpus->hashes = NULL;
+    corpus->frequencies = NULL;
+    corpus->weights = NULL;
+    corpus->term_count = 0;
+    corpus->hash_capacity = corpus->frequency_capacity = corpus->weight_capacity = 0;
+}
+
 void corpus_free(struct corpus *corpus) {
-    FREE(corpus->items, corpus->hashes, corpus->frequencies, corpus->weights);
+    corpus_free_terms(corpus);
+    free(corpus->items);
     buffer_free(&corpus->ids);
     id_table_free(corpus->id_table);
     *corpus = (struct corpus){0};

@@ -71,6 +71,8 @@ cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog
 cog_status corpus_add_counted(struct corpus *corpus, struct bytes_view id, size_t term_count,
                               cog_error *error);
 void corpus_free(struct corpus *corpus);
+/* Frees the terms. Ids and the number of terms of each row stay. */
+void corpus_free_terms(struct corpus *corpus);
 struct bytes_view corpus_id(const struct corpus *corpus, size_t row);
 /* The row of an id; false if there is none. Not allowed after rows were removed. */
 bool corpus_find(const struct corpus *corpus, struct bytes_view id, uint32_t *row);

@@ -185,7 +185,18 @@ static cog_status keep_budget(const struct link_space *space, const struct link_
                        least / (1 << 20));
 }
 
-static cog_status find_candidates(const struct link_space *space, struct job *job,
+/* Documents that fit in memory may leave too little for the search; their vectors then go to disk.
+ */
+static cog_status make_room(struct link_space *space, const struct link_search *search,
+                            struct job *job, cog_error *error) {
+    const double budget = (double)job->run.memory_bytes;
+    if (budget > 0 && !space->is_on_disk &&
+        needed_bytes(space, *search, search->method, job->threads) > budget)
+        TRY(link_space_move_to_disk(space, job, error));
+    return keep_budget(space, search, job, error);
+}
+
+static cog_status find_candidates(struct link_space *space, struct job *job,
                                   const cog_link_options *options,
                                   struct link_candidates *candidates, cog_error *error) {
     struct link_search search = {.method = options->method == COG_METHOD_AUTO
@@ -193,7 +204,7 @@ static cog_status find_candidates(const struct link_space *space, struct job *jo
                                                : options->method,
                                  .options = options};
     link_options_wanted(options, search.wanted);
-    TRY(keep_budget(space, &search, job, error));
+    TRY(make_room(space, &search, job, error));
     return link_candidates_find(candidates, job, space, &search, error);
 }
 

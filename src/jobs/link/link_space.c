@@ -233,6 +233,38 @@ cog_status link_space_build(struct link_space *space, struct job *job,
     return status;
 }
 
+static cog_status move_side(struct link_space *space, int side, cog_error *error) {
+    struct sparse_matrix *vectors = &space->vectors[side], none = {0};
+    struct vector_files files;
+    cog_status status = vector_files_open(&files, error);
+    THEN(status, vector_files_add(&files, vectors->columns, vectors->values,
+                                  vectors->offsets[vectors->rows], error));
+    if (status != COG_OK) {
+        vector_files_close(&files, &none);
+        return status;
+    }
+    FREE(vectors->columns, vectors->values);
+    vectors->columns = NULL;
+    vectors->values = NULL;
+    corpus_free_terms(&space->corpora[side]);
+    space->files[side] = files;
+    return vector_files_lend(&space->files[side], vectors, error);
+}
+
+cog_status link_space_move_to_disk(struct link_space *space, struct job *job, cog_error *error) {
+    double bytes = 0;
+    for (int side = 0; side < 2; side++) {
+        const struct sparse_matrix *vectors = &space->vectors[side];
+        bytes += (double)vectors->offsets[vectors->rows] *
+                 (sizeof *vectors->columns + sizeof *vectors->values);
+    }
+    disk_announce(bytes, &job->run, job->report);
+    space->is_on_disk = true;
+    for (int side = 0; side < 2; side++)
+        TRY(move_side(space, side, error));
+    return COG_OK;
+}
+
 void link_space_free(struct link_space *space) {
     for (int side = 0; side < 2; side++) {
         vector_files_close(&space->files[side], &space->vectors[side]);

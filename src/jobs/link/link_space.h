@@ -16,7 +16,7 @@
 
 /* Zero-initialise, then link_space_read and link_space_build; link_space_free releases. */
 struct link_space {
-    bool is_on_disk; /* set by link_space_choose_place */
+    bool is_on_disk; /* set by link_space_choose_place and link_space_move_to_disk */
     struct bag_spool *spools[2];
     struct vector_files files[2];
     const struct lexicon *lexicon;
@@ -45,6 +45,8 @@ cog_status link_space_read(struct link_space *space, struct job *job, const stru
 /* Makes the vectors. Reports how many terms were known, and how many documents are too short. */
 cog_status link_space_build(struct link_space *space, struct job *job,
                             const cog_projection_options *options, cog_error *error);
+/* Moves the vectors of a space in memory to scratch files, and frees the terms. */
+cog_status link_space_move_to_disk(struct link_space *space, struct job *job, cog_error *error);
 void link_space_free(struct link_space *space);
 /* The current memory of documents and vectors. */
 uint64_t link_space_memory_bytes(const struct link_space *space);

@@ -85,6 +85,12 @@ static struct tile_row tile_row(const struct cosine_rows *rows, size_t position,
                              sparse_row_before(matrix, row, column_end)};
 }
 
+/* Makes room for `needed` items, whose old values are not kept: exactly, because blocks have about
+ * the same size, so doubling would waste as much as is used. */
+#define ROOM(array, capacity, needed)                                                              \
+    ((needed) <= (capacity) || (free(array), (array) = memory_array(needed, sizeof *(array)),      \
+                                (capacity) = (array) ? (needed) : 0, (array) != NULL))
+
 /* Assigns each column its list or array; false if out of memory. */
 static bool lay_out_columns(struct cosine_tiles *tiles) {
     size_t postings = 0, dense = 0;
@@ -98,10 +104,8 @@ static bool lay_out_columns(struct cosine_tiles *tiles) {
             column->count = 0;
         }
     }
-    if (!memory_grow((void **)&tiles->postings, &tiles->posting_capacity, postings + 1,
-                     sizeof *tiles->postings) ||
-        !memory_grow((void **)&tiles->dense, &tiles->dense_capacity, dense * BLOCK_ROWS + 1,
-                     sizeof *tiles->dense))
+    if (!ROOM(tiles->postings, tiles->posting_capacity, postings + 1) ||
+        !ROOM(tiles->dense, tiles->dense_capacity, dense * BLOCK_ROWS + 1))
         return false;
     memset(tiles->dense, 0, dense * BLOCK_ROWS * sizeof *tiles->dense);
     return true;
@@ -224,7 +228,7 @@ void cosine_tiles_free(struct cosine_tiles *tiles) {
 }
 
 /* A dense column has a fifth of the block's rows or more, so arrays have at most DENSE_SHARE values
- * per entry; growing arrays may take twice what they need. */
+ * per entry. */
 size_t cosine_tiles_memory_bytes(const struct sparse_matrix *collection, unsigned threads) {
     uint64_t most = 0;
     for (size_t begin = 0; begin < collection->rows; begin += BLOCK_ROWS) {
@@ -233,6 +237,6 @@ size_t cosine_tiles_memory_bytes(const struct sparse_matrix *collection, unsigne
         most = entries > most ? entries : most;
     }
     return ((size_t)collection->column_count + 1) * sizeof(struct tile_column) +
-           (size_t)most * 2 * DENSE_SHARE * sizeof(float) +
+           (size_t)most * DENSE_SHARE * sizeof(float) +
            (size_t)threads_resolve(threads) * BLOCK_ROWS * sizeof(float);
 }

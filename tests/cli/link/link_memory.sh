@@ -35,3 +35,10 @@ for method in exact lists flat; do
     cmp whole.tsv disk.tsv && echo "pairs, $method: $(grep -c predicted_disk stats.json) from disk, the same"
 done
 link --from from.jsonl --to to.jsonl --memory 45M --method flat 2>&1 | sed 's/about [0-9]* MB/about N MB/'
+
+# A budget that holds the documents but not the search (62 MB, 67 MB): the vectors go to disk.
+python3 "$here/../two_languages.py" write . 6000
+"$COGNATE" lexicon convert table.tsv --from vo --to eo --mass 1 -o vo-eo.lex --quiet
+link --from from.jsonl --to to.jsonl --method exact --threads 2 -o whole.tsv
+link --from from.jsonl --to to.jsonl --method exact --threads 2 --memory 65M -o disk.tsv
+cmp whole.tsv disk.tsv && echo "documents fit, the search does not: $(grep -c predicted_disk stats.json) from disk, the same"
