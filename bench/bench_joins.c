@@ -263,7 +263,7 @@ static cog_status run_jaccard(const void *input, const struct join_options *opti
     const struct gram_sets *sets = input;
     const cog_run_options run = {.threads = options->threads};
     const struct set_join_options joining = {
-        .mode = SET_JOIN_PAIRS, .measure = {false, options->threshold}, .beside = "-"};
+        .mode = SET_JOIN_PAIRS, .measure = {false, options->threshold}, .near_path = "-"};
     struct set_join_result result = {0};
     struct job job;
     job_begin(&job, &run, NULL);

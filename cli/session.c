@@ -162,7 +162,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b) {
 }
 
 /* Whether writing to `path`, a file that exists, would destroy `input` or a file of that folder. */
-static bool destroys(const char *path, const char *input) {
+static bool would_overwrite(const char *path, const char *input) {
     struct stat output_info, input_info, folder_info;
     if (!input || strcmp(input, "-") == 0 || stat(path, &output_info) != 0 ||
         !S_ISREG(output_info.st_mode) || stat(input, &input_info) != 0)
@@ -174,13 +174,13 @@ static bool destroys(const char *path, const char *input) {
            is_same_file(&folder_info, &input_info);
 }
 
-static bool spares_inputs(const struct arguments *arguments, int output) {
+static bool check_inputs_kept(const struct arguments *arguments, int output) {
     const char *path = arguments->values[output], *destroyed = NULL;
     for (size_t i = 0; i < arguments->word_count; i++)
-        if (destroys(path, arguments->words[i]))
+        if (would_overwrite(path, arguments->words[i]))
             destroyed = arguments->words[i];
     for (int id = 0; id < OPTION_COUNT; id++)
-        if (option_at(id)->kind == KIND_READ && destroys(path, arguments->values[id]))
+        if (option_at(id)->kind == KIND_READ && would_overwrite(path, arguments->values[id]))
             destroyed = arguments->values[id];
     return !destroyed ||
            usage_error(arguments, "--%s %s would overwrite what is read from %s; name another file",
@@ -232,7 +232,7 @@ static bool check_outputs(const struct arguments *arguments) {
                 strcmp(values[other], values[id]) == 0)
                 return usage_error(arguments, "--%s and --%s: both go to %s",
                                    option_at(other)->name, option_at(id)->name, values[id]);
-        if (!spares_inputs(arguments, id) || !check_place(arguments, id))
+        if (!check_inputs_kept(arguments, id) || !check_place(arguments, id))
             return false;
     }
     return true;

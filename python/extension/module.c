@@ -62,7 +62,7 @@ static void *job_thread(void *context) {
 }
 
 /* Waits for the end, but not longer than the interval; without the interpreter lock. */
-static bool wait_a_little(struct waiting *waiting, cog_progress *progress) {
+static bool wait_for_interval(struct waiting *waiting, cog_progress *progress) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += POLL_NS;
@@ -96,7 +96,7 @@ static bool wait_for(struct waiting *waiting, PyObject *callable, cog_cancel *ca
     bool finished = false, raised = false;
     while (!finished) {
         cog_progress progress;
-        Py_BEGIN_ALLOW_THREADS finished = wait_a_little(waiting, &progress);
+        Py_BEGIN_ALLOW_THREADS finished = wait_for_interval(waiting, &progress);
         Py_END_ALLOW_THREADS if (!raised && (PyErr_CheckSignals() != 0 ||
                                              !show_progress(callable, &progress))) {
             raised = true;

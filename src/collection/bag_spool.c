@@ -43,10 +43,10 @@ struct bag_spool {
     struct buffer packed; /* a batch being written or read */
 };
 
-cog_status bag_spool_create(const char *beside, struct bag_spool **result, cog_error *error) {
+cog_status bag_spool_create(const char *near_path, struct bag_spool **result, cog_error *error) {
     struct bag_spool *spool;
     TAKE_ZEROED(spool, 1, "a spool", error);
-    cog_status status = scratch_file_open_beside(beside, &spool->descriptor, error);
+    cog_status status = scratch_file_open_near(near_path, &spool->descriptor, error);
     if (status == COG_OK)
         *result = spool;
     else

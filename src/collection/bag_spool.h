@@ -8,9 +8,9 @@
 #include "vector/bag.h"
 
 struct bag_spool;
-/* The scratch file has no name, is in the folder of `beside` ("-": TMPDIR) and is deleted with the
- * spool. */
-cog_status bag_spool_create(const char *beside, struct bag_spool **spool, cog_error *error);
+/* The scratch file has no name, is in the folder of `near_path` ("-": TMPDIR) and is deleted with
+ * the spool. */
+cog_status bag_spool_create(const char *near_path, struct bag_spool **spool, cog_error *error);
 void bag_spool_free(struct bag_spool *spool);
 
 /* Appends an encoded document to `batch`; false if out of memory. */

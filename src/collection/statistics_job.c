@@ -120,7 +120,7 @@ cog_status statistics_copy(const cog_statistics *statistics, cog_statistics **co
     return HAND_OUT(status, made, statistics_release, copy);
 }
 
-void statistics_settle(cog_statistics *statistics) {
+void statistics_assign_state(cog_statistics *statistics) {
     static uint64_t last;
     statistics->state = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }

@@ -21,6 +21,6 @@ cog_status statistics_copy(const cog_statistics *statistics, cog_statistics **co
                            cog_error *error);
 /* Gives them an identifier (`state`) unique within this process. They must not change afterwards.
  */
-void statistics_settle(cog_statistics *statistics);
+void statistics_assign_state(cog_statistics *statistics);
 /* Accepts NULL. */
 void statistics_release(cog_statistics *statistics);

@@ -166,7 +166,7 @@ static bool same_segments(const struct manifest *a, const struct manifest *b) {
 
 /* Whether the folder has other segments by now, because a merge replaced those that could not be
  * opened. */
-static bool has_moved_on(const char *folder, const struct index_segments *index) {
+static bool has_new_segments(const char *folder, const struct index_segments *index) {
     struct manifest now = {0};
     bool other =
         manifest_read(folder, &now, NULL) == COG_OK && !same_segments(&index->manifest, &now);
@@ -180,7 +180,7 @@ cog_status index_segments_open(const char *folder, const struct index_segments *
         cog_status status = open_once(folder, known, index, error);
         if (status == COG_OK)
             return COG_OK;
-        bool again = has_moved_on(folder, index);
+        bool again = has_new_segments(folder, index);
         index_segments_close(index);
         if (!again)
             return status;

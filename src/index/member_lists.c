@@ -84,7 +84,7 @@ struct staged_member {
 struct building {
     const struct member_source *source;
     struct member_lists *lists;
-    const char *beside;
+    const char *near_path;
     unsigned threads, part_bits;
     uint64_t part_starts[(1 << PARTS_BITS_MOST) + 1]; /* members before each part */
     struct room staged;
@@ -98,7 +98,7 @@ struct building {
 
 static cog_status take_room(const struct building *building, struct room *room, uint64_t count,
                             size_t item_bytes, cog_error *error) {
-    return room_take(room, building->beside, (size_t)count, item_bytes, "posting lists", error);
+    return room_take(room, building->near_path, (size_t)count, item_bytes, "posting lists", error);
 }
 
 static unsigned part_of(uint64_t member, unsigned part_bits) {
@@ -131,7 +131,7 @@ static cog_status plan_parts(struct building *building, cog_error *error) {
     struct member_lists *lists = building->lists;
     uint64_t *starts = building->part_starts;
     lists->bits = member_lists_bits(lists->count);
-    while (building->beside && building->part_bits < PARTS_BITS_MOST &&
+    while (building->near_path && building->part_bits < PARTS_BITS_MOST &&
            building->part_bits < lists->bits && lists->count >> building->part_bits > PART_MEMBERS)
         building->part_bits++;
     for (size_t i = 0; i < (size_t)1 << PARTS_BITS_MOST; i++)
@@ -375,13 +375,13 @@ static cog_status place_members(struct building *building, cog_error *error) {
 }
 
 cog_status member_lists_build(const struct member_source *source, unsigned threads,
-                              const char *beside, struct member_lists *lists, cog_error *error) {
+                              const char *near_path, struct member_lists *lists, cog_error *error) {
     struct building *building;
     *lists = (struct member_lists){0};
     TAKE_ZEROED(building, 1, "posting lists", error);
     building->source = source;
     building->lists = lists;
-    building->beside = beside;
+    building->near_path = near_path;
     building->threads = threads;
     cog_status status = count_members(building, error);
     THEN(status, plan_parts(building, error));

@@ -38,12 +38,12 @@ struct member_source {
 
 /* The number of bits for lists with this number of entries. */
 unsigned member_lists_bits(uint64_t entries);
-/* If `beside` is not NULL, the lists and all temporary data are in scratch files in the folder of
- * that file, and memory does not grow with the sets. Members are then sorted into parts of about a
- * million before they are distributed to buckets, so that data larger than memory is read and
+/* If `near_path` is not NULL, the lists and all temporary data are in scratch files in the folder
+ * of that file, and memory does not grow with the sets. Members are then sorted into parts of about
+ * a million before they are distributed to buckets, so that data larger than memory is read and
  * written sequentially. COG_ERR_CANCELLED if the job is stopped. */
 cog_status member_lists_build(const struct member_source *source, unsigned threads,
-                              const char *beside, struct member_lists *lists, cog_error *error);
+                              const char *near_path, struct member_lists *lists, cog_error *error);
 void member_lists_free(struct member_lists *lists);
 
 static inline uint64_t member_list_bucket(const struct member_lists *lists, uint64_t member) {

@@ -154,7 +154,7 @@ static size_t members_of(void *context, size_t row, const uint64_t **members) {
 
 /* Makes room for the largest sets of all rows first, so that reading them cannot fail. */
 static cog_status make_lists(const struct segment_sets *sets, size_t rows, bool of_words,
-                             unsigned threads, const char *beside, struct member_lists *lists,
+                             unsigned threads, const char *near_path, struct member_lists *lists,
                              cog_error *error) {
     struct listed_sets listed = {.sets = sets, .of_words = of_words};
     const struct member_source source = {members_of, &listed, rows};
@@ -167,15 +167,15 @@ static cog_status make_lists(const struct segment_sets *sets, size_t rows, bool 
     cog_status status =
         GROWN(loaded->terms, loaded->term_capacity, terms + 1, "posting lists", error);
     THEN(status, GROWN(loaded->words, loaded->word_capacity, words + 1, "posting lists", error));
-    THEN(status, member_lists_build(&source, threads, beside, lists, error));
+    THEN(status, member_lists_build(&source, threads, near_path, lists, error));
     loaded_sets_free(loaded);
     return status;
 }
 
 cog_status segment_sets_list(struct segment_sets *sets, size_t rows, unsigned threads,
-                             const char *beside, cog_error *error) {
-    TRY(make_lists(sets, rows, false, threads, beside, &sets->terms, error));
-    return make_lists(sets, rows, true, threads, beside, &sets->words, error);
+                             const char *near_path, cog_error *error) {
+    TRY(make_lists(sets, rows, false, threads, near_path, &sets->terms, error));
+    return make_lists(sets, rows, true, threads, near_path, &sets->words, error);
 }
 
 cog_status segment_sets_finish(struct set_builder *builder, unsigned threads,

@@ -68,10 +68,10 @@ void set_builder_free(struct set_builder *builder);
 /* Takes the builder's contents and makes the lists. */
 cog_status segment_sets_finish(struct set_builder *builder, unsigned threads,
                                struct segment_sets *sets, cog_error *error);
-/* Makes the lists for sets with rows and bytes; `beside` as in member_lists_build. After an error,
- * lists already made remain. */
+/* Makes the lists for sets with rows and bytes; `near_path` as in member_lists_build. After an
+ * error, lists already made remain. */
 cog_status segment_sets_list(struct segment_sets *sets, size_t rows, unsigned threads,
-                             const char *beside, cog_error *error);
+                             const char *near_path, cog_error *error);
 
 /* The bytes of a row's sets in the section. False if they are damaged. */
 bool segment_sets_record(const struct segment_sets *sets, size_t row, struct bytes_view *record);

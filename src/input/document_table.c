@@ -125,7 +125,7 @@ static cog_status add_chunk(void *context, struct ArrowArray *array, cog_error *
 }
 
 /* Columns borrow their arrays, which move while the list of chunks grows. */
-static void settle_columns(struct document_table *table) {
+static void relocate_columns(struct document_table *table) {
     for (size_t i = 0; i < table->chunk_count; i++)
         if (table->text.child == ARROW_FIELD_ITSELF)
             table->chunks[i].text.array = &table->chunks[i].array;
@@ -141,7 +141,7 @@ cog_status document_table_of_stream(struct ArrowArrayStream *stream,
     stream->release(stream);
     if (status == COG_OK) {
         table->first_id = fields->first_id;
-        settle_columns(table);
+        relocate_columns(table);
     }
     return HAND_OUT(status, table, document_table_free, result);
 }

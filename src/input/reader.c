@@ -288,7 +288,7 @@ static cog_status read_some(struct reader *reader, struct record_batch *batch, s
     return reader->order ? convert_wide(reader, batch, error) : COG_OK;
 }
 
-static struct bytes_view uncut(const struct record_batch *batch, size_t start) {
+static struct bytes_view uncut_bytes(const struct record_batch *batch, size_t start) {
     return view_of(batch->bytes.data + start, batch->bytes.size - start);
 }
 
@@ -297,10 +297,10 @@ static struct bytes_view uncut(const struct record_batch *batch, size_t start) {
 static cog_status look_for_array(struct reader *reader, struct record_batch *batch, size_t start,
                                  bool *ended, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
-    while (!*ended && first_bytes_of(uncut(batch, start)).size == 0 &&
-           uncut(batch, start).size < FIRST_BYTES)
+    while (!*ended && first_bytes_of(uncut_bytes(batch, start)).size == 0 &&
+           uncut_bytes(batch, start).size < FIRST_BYTES)
         TRY(read_some(reader, batch, FIRST_BYTES, ended, error));
-    struct bytes_view bytes = first_bytes_of(uncut(batch, start));
+    struct bytes_view bytes = first_bytes_of(uncut_bytes(batch, start));
     file->is_array = bytes.size && *bytes.data == '[';
     record_cutter_start(&reader->cutter, file);
     return COG_OK;
@@ -312,16 +312,16 @@ static cog_status look_at_beginning(struct reader *reader, struct record_batch *
                                     bool *ended, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
     reader->at_beginning = false;
-    while (!*ended && first_bytes_may_be_parquet(uncut(batch, start)))
+    while (!*ended && first_bytes_may_be_parquet(uncut_bytes(batch, start)))
         TRY(read_some(reader, batch, FIRST_BYTES, ended, error));
-    TRY(first_bytes_check(file, uncut(batch, start), error));
+    TRY(first_bytes_check(file, uncut_bytes(batch, start), error));
     if (file->format == INPUT_JSONL)
         return look_for_array(reader, batch, start, ended, error);
     if (file->format != INPUT_AUTO && file->format != INPUT_WIKIXML)
         return COG_OK;
-    while (!*ended && first_bytes_may_change(uncut(batch, start), reader->answers_at_once))
+    while (!*ended && first_bytes_may_change(uncut_bytes(batch, start), reader->answers_at_once))
         TRY(read_some(reader, batch, FIRST_BYTES, ended, error));
-    struct bytes_view bytes = uncut(batch, start);
+    struct bytes_view bytes = uncut_bytes(batch, start);
     reader->order = utf16_order_of_markup(bytes);
     if (reader->order) {
         if (!buffer_append(&reader->wide, bytes.data, bytes.size))
@@ -331,7 +331,7 @@ static cog_status look_at_beginning(struct reader *reader, struct record_batch *
     }
     if (file->format != INPUT_AUTO)
         return COG_OK;
-    first_bytes_guess(file, uncut(batch, start));
+    first_bytes_guess(file, uncut_bytes(batch, start));
     file->is_guessed = true;
     record_cutter_start(&reader->cutter, file);
     return check_extra_field(reader, file, error);

@@ -133,7 +133,7 @@ static cog_status damaged_file(const struct record_cutter *cutter, const char *f
 }
 
 /* Where looking may go on when the bytes end: behind what cannot be the front of a tag. */
-static size_t settled(size_t size) {
+static size_t searched_bytes(size_t size) {
     size_t longest = strlen(CLOSE_DUMP) + 1;
     return size > longest ? size - longest : 0;
 }
@@ -150,7 +150,7 @@ static cog_status cut_page(struct record_cutter *cutter, const char *data, size_
     const char *end = data + size;
     if (!cutter->in_page) {
         const char *page = skip_to_page(cutter, data, end, ended);
-        size_t skip = page ? (size_t)(page - data) : ended ? size : settled(size);
+        size_t skip = page ? (size_t)(page - data) : ended ? size : searched_bytes(size);
         skip_bytes(cutter, data, skip, cut);
         if (!cutter->started && (ended || cutter->skipped_bytes > MAX_PROLOGUE_BYTES))
             return damaged_file(cutter, file_name,
@@ -175,7 +175,7 @@ static cog_status cut_page(struct record_cutter *cutter, const char *data, size_
         return damaged_file(cutter, file_name,
                             "the dump stops inside this page (truncated); fetch it again", error);
     } else {
-        cutter->scanned = settled(size);
+        cutter->scanned = searched_bytes(size);
     }
     return COG_OK;
 }

@@ -158,7 +158,7 @@ void statistics_add_documents(struct statistics *statistics, uint64_t documents,
     __atomic_fetch_add(&statistics->total_length, total_length, __ATOMIC_RELAXED);
 }
 
-static uint32_t take_off(uint32_t a, uint32_t b) {
+static uint32_t subtract_count(uint32_t a, uint32_t b) {
     return a == UINT32_MAX ? a : a > b ? a - b : 0;
 }
 
@@ -170,9 +170,10 @@ void statistics_remove_term(struct statistics *statistics, uint64_t hash,
     struct counted_term *entry = find_slot(shard, hash);
     struct term_counts *left = &entry->counts;
     if (entry->hash && left->document_frequency) {
-        left->document_frequency = take_off(left->document_frequency, counts.document_frequency);
+        left->document_frequency =
+            subtract_count(left->document_frequency, counts.document_frequency);
         left->collection_frequency =
-            take_off(left->collection_frequency, counts.collection_frequency);
+            subtract_count(left->collection_frequency, counts.collection_frequency);
         shard->gone += left->document_frequency == 0;
     }
     pthread_mutex_unlock(&shard->lock);

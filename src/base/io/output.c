@@ -73,8 +73,8 @@ static bool make(struct temporary *temporary, int *descriptor) {
 }
 
 /* Other outputs, threads and processes may be writing theirs next to the same target. */
-static cog_status create_beside(const char *target, bool is_folder, struct temporary **result,
-                                int *descriptor, cog_error *error) {
+static cog_status create_next_to(const char *target, bool is_folder, struct temporary **result,
+                                 int *descriptor, cog_error *error) {
     size_t size;
     struct temporary *temporary = allocate(target, is_folder, &size, error);
     if (!temporary)
@@ -94,15 +94,15 @@ static cog_status create_beside(const char *target, bool is_folder, struct tempo
     }
 }
 
-/* A new file beside `target`, named after it; *descriptor can be read and written. */
+/* A new file next to `target`, named after it; *descriptor can be read and written. */
 static cog_status temporary_file_create(const char *target, struct temporary **temporary,
                                         int *descriptor, cog_error *error) {
-    return create_beside(target, false, temporary, descriptor, error);
+    return create_next_to(target, false, temporary, descriptor, error);
 }
 
 cog_status temporary_folder_create(const char *target, struct temporary **temporary,
                                    cog_error *error) {
-    return create_beside(target, true, temporary, NULL, error);
+    return create_next_to(target, true, temporary, NULL, error);
 }
 
 cog_status temporary_folder_claim(const char *path, struct temporary **result, cog_error *error) {
@@ -398,37 +398,39 @@ cog_status scratch_file_open(int *descriptor, cog_error *error) {
     return open_scratch_in(folder && *folder ? folder : "/tmp", descriptor, error);
 }
 
-cog_status scratch_file_open_beside(const char *beside, int *descriptor, cog_error *error) {
-    if (!beside) {
+cog_status scratch_file_open_near(const char *near_path, int *descriptor, cog_error *error) {
+    if (!near_path) {
         *descriptor = memfd_create("cognate", MFD_CLOEXEC);
         return *descriptor < 0 ? error_memory(error, 0, "a file in memory") : COG_OK;
     }
-    if (strcmp(beside, "-") == 0 || is_special_file(beside))
+    if (strcmp(near_path, "-") == 0 || is_special_file(near_path))
         return scratch_file_open(descriptor, error);
     *descriptor = -1;
-    char *copy = strdup(beside);
+    char *copy = strdup(near_path);
     if (!copy)
-        return error_memory(error, strlen(beside), "a path");
+        return error_memory(error, strlen(near_path), "a path");
     cog_status status = open_scratch_in(dirname(copy), descriptor, error);
     free(copy);
     return status;
 }
 
-cog_status scratch_memory_take(const char *beside, size_t size, void **memory, cog_error *error) {
+cog_status scratch_memory_take(const char *near_path, size_t size, void **memory,
+                               cog_error *error) {
     int descriptor;
-    TRY(scratch_file_open_beside(beside, &descriptor, error));
+    TRY(scratch_file_open_near(near_path, &descriptor, error));
     errno = posix_fallocate(descriptor, 0, (off_t)size);
     cog_status status = COG_OK;
     if (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)
-        status = error_set(error, COG_ERR_DISK,
-                           "no room for %zu bytes next to %s: free some of the disk", size, beside);
+        status =
+            error_set(error, COG_ERR_DISK,
+                      "no room for %zu bytes next to %s: free some of the disk", size, near_path);
     else if (errno)
-        status = error_system(error, "make a scratch file next to", beside);
+        status = error_system(error, "make a scratch file next to", near_path);
     void *data = MAP_FAILED;
     if (status == COG_OK)
         data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (status == COG_OK && data == MAP_FAILED)
-        status = error_system(error, "map a scratch file next to", beside);
+        status = error_system(error, "map a scratch file next to", near_path);
     close(descriptor);
     if (status == COG_OK)
         *memory = data;
@@ -442,13 +444,13 @@ void scratch_memory_free(void *memory, size_t size) {
 
 enum { ROOM_ON_HEAP_BYTES = 1 << 20 };
 
-cog_status room_take(struct room *room, const char *beside, size_t count, size_t item_bytes,
+cog_status room_take(struct room *room, const char *near_path, size_t count, size_t item_bytes,
                      const char *what, cog_error *error) {
     *room = (struct room){0};
     if (!size_multiply(count, item_bytes, &room->size_bytes))
         return error_memory(error, SIZE_MAX, what);
-    room->is_in_file = beside && room->size_bytes > ROOM_ON_HEAP_BYTES;
-    return room->is_in_file ? scratch_memory_take(beside, room->size_bytes, &room->data, error)
+    room->is_in_file = near_path && room->size_bytes > ROOM_ON_HEAP_BYTES;
+    return room->is_in_file ? scratch_memory_take(near_path, room->size_bytes, &room->data, error)
                             : memory_take(&room->data, room->size_bytes + 1, 1, true, what, error);
 }
 

@@ -35,25 +35,25 @@ void output_close(struct output *output);
 /* Opens an unnamed scratch file in TMPDIR (or /tmp) that vanishes with its descriptor; *descriptor
  * is -1 on failure. */
 cog_status scratch_file_open(int *descriptor, cog_error *error);
-/* The same in the folder of the file `beside`. "-" means TMPDIR; NULL means memory, for a few
+/* The same in the folder of the file `near_path`. "-" means TMPDIR; NULL means memory, for a few
  * megabytes. */
-cog_status scratch_file_open_beside(const char *beside, int *descriptor, cog_error *error);
+cog_status scratch_file_open_near(const char *near_path, int *descriptor, cog_error *error);
 
 /* Zeroed memory backed by a scratch file, for tables larger than memory. Disk space is reserved for
  * all of it; COG_ERR_DISK if there is not enough. scratch_memory_free releases it and accepts NULL.
  */
-cog_status scratch_memory_take(const char *beside, size_t size, void **memory, cog_error *error);
+cog_status scratch_memory_take(const char *near_path, size_t size, void **memory, cog_error *error);
 void scratch_memory_free(void *memory, size_t size);
 
-/* Zeroed memory of a job: in a scratch file in the folder of `beside`, or on the heap if `beside`
- * is NULL or the size is at most a megabyte. The same code so works in memory and on disk.
- * Zero-initialise; room_free releases. `what` appears in messages. */
+/* Zeroed memory of a job: in a scratch file in the folder of `near_path`, or on the heap if
+ * `near_path` is NULL or the size is at most a megabyte. The same code so works in memory and on
+ * disk. Zero-initialise; room_free releases. `what` appears in messages. */
 struct room {
     void *data;
     size_t size_bytes;
     bool is_in_file;
 };
-cog_status room_take(struct room *room, const char *beside, size_t count, size_t item_bytes,
+cog_status room_take(struct room *room, const char *near_path, size_t count, size_t item_bytes,
                      const char *what, cog_error *error);
 void room_free(struct room *room);
 

@@ -22,8 +22,8 @@ struct reading {
     uint64_t bad_before; /* bad records of earlier collections */
 };
 
-cog_status document_sets_open(struct document_sets *sets, const char *beside, cog_error *error) {
-    return scratch_file_open_beside(beside, &sets->file.descriptor, error);
+cog_status document_sets_open(struct document_sets *sets, const char *near_path, cog_error *error) {
+    return scratch_file_open_near(near_path, &sets->file.descriptor, error);
 }
 
 void document_sets_close(struct document_sets *sets) {

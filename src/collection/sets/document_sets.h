@@ -31,8 +31,8 @@ struct document_sets {
     uint64_t collections_read;
 };
 
-/* Opens a scratch file in the folder of `beside`; "-": TMPDIR, NULL: in memory. */
-cog_status document_sets_open(struct document_sets *sets, const char *beside, cog_error *error);
+/* Opens a scratch file in the folder of `near_path`; "-": TMPDIR, NULL: in memory. */
+cog_status document_sets_open(struct document_sets *sets, const char *near_path, cog_error *error);
 /* Creates or continues the file of a work folder; parameters as in work_folder_open. Documents
  * already in it are not read again. */
 cog_status document_sets_open_work(struct document_sets *sets, const char *path,

@@ -181,7 +181,7 @@ static void decide(struct index_dedup *dedup) {
 /* ---- The job --------------------------------------------------------------------------------- */
 
 static cog_status read_documents(struct index_dedup *dedup, cog_documents *documents,
-                                 struct output *rejects, const char *beside, struct job *job,
+                                 struct output *rejects, const char *near_path, struct job *job,
                                  cog_error *error) {
     struct duplicates *duplicates = dedup->duplicates;
     cog_documents *const collections[2] = {documents, NULL};
@@ -189,7 +189,7 @@ static cog_status read_documents(struct index_dedup *dedup, cog_documents *docum
     uint64_t room;
     /* Nothing is joined, so there are no prefixes. */
     TRY(set_memory_announce_disk(collections, &dedup->index->terms, 1, 0, job, error));
-    TRY(document_sets_open(&duplicates->sets, beside, error));
+    TRY(document_sets_open(&duplicates->sets, near_path, error));
     TRY(document_sets_read(&duplicates->sets, documents, &dedup->index->terms, true, rejects, job,
                            error));
     duplicates->by_reference = true;
@@ -201,13 +201,13 @@ static cog_status read_documents(struct index_dedup *dedup, cog_documents *docum
 }
 
 cog_status dedup_by_index(cog_documents *documents, const cog_dedup_options *options,
-                          struct output *rejects, const char *beside, struct job *job,
+                          struct output *rejects, const char *near_path, struct job *job,
                           struct duplicates *duplicates, cog_error *error) {
     struct index_dedup dedup = {
         .index = options->against_index,
         .measure = {options->pairs.measure == COG_MEASURE_CONTAINMENT, options->pairs.threshold},
         .duplicates = duplicates};
-    cog_status status = read_documents(&dedup, documents, rejects, beside, job, error);
+    cog_status status = read_documents(&dedup, documents, rejects, near_path, job, error);
     dedup.prints = duplicates->sets.fingerprints;
     THEN(status, look_up_all(&dedup, job, error));
     THEN(status, add_twins(&dedup, error));

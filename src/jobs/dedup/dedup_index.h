@@ -18,5 +18,5 @@ uint64_t dedup_index_identity(const cog_index *index);
  * the index, or if there is none the first near one, as in a join with the documents of the index.
  * The sets of the input are followed by those of the twins. */
 cog_status dedup_by_index(cog_documents *documents, const cog_dedup_options *options,
-                          struct output *rejects, const char *beside, struct job *job,
+                          struct output *rejects, const char *near_path, struct job *job,
                           struct duplicates *duplicates, cog_error *error);

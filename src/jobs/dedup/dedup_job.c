@@ -143,11 +143,11 @@ static bool reads_again(const cog_documents *documents, const cog_dedup_options 
 static cog_status find(cog_documents *documents, const cog_dedup_options *options,
                        const cog_dedup_outputs *outputs, struct job *job,
                        struct duplicates *duplicates, cog_error *error) {
-    const char *beside = outputs->kept       ? outputs->kept
-                         : outputs->clusters ? outputs->clusters
-                         : outputs->removed  ? outputs->removed
-                         : outputs->report   ? outputs->report
-                                             : "-";
+    const char *near_path = outputs->kept       ? outputs->kept
+                            : outputs->clusters ? outputs->clusters
+                            : outputs->removed  ? outputs->removed
+                            : outputs->report   ? outputs->report
+                                                : "-";
     struct output *rejects = NULL;
     if (outputs->report)
         duplicates->floor = dedup_report_floor(options->pairs.threshold);
@@ -158,9 +158,10 @@ static cog_status find(cog_documents *documents, const cog_dedup_options *option
     cog_status status = outputs->rejects ? output_open(outputs->rejects, &rejects, error) : COG_OK;
     /* A decision needs only lookups; nearest documents and checkpoints need a join. */
     if (options->against_index && !outputs->report && !options->work)
-        THEN(status, dedup_by_index(documents, options, rejects, beside, job, duplicates, error));
+        THEN(status,
+             dedup_by_index(documents, options, rejects, near_path, job, duplicates, error));
     else if (pairs_are_by_sets(&options->pairs))
-        THEN(status, dedup_by_sets(documents, options, rejects, beside, job, duplicates, error));
+        THEN(status, dedup_by_sets(documents, options, rejects, near_path, job, duplicates, error));
     else
         THEN(status, dedup_by_pairs(documents, options, rejects, job, duplicates, error));
     if (pairs_are_by_sets(&options->pairs))

@@ -192,12 +192,12 @@ static cog_status describe_sets(const struct set_dedup *dedup, const cog_documen
 }
 
 static cog_status open_sets(struct set_dedup *dedup, const cog_documents *documents,
-                            const struct term_options *terms, const char *beside,
+                            const struct term_options *terms, const char *near_path,
                             cog_error *error) {
     struct document_sets *sets = &dedup->duplicates->sets;
     struct settings made_by = {0};
     if (!dedup->options->work)
-        return document_sets_open(sets, beside, error);
+        return document_sets_open(sets, near_path, error);
     cog_status status = describe_sets(dedup, documents, terms, &made_by, error);
     THEN(status, document_sets_open_work(sets, dedup->options->work, &made_by,
                                          dedup->options->resume, error));
@@ -206,7 +206,7 @@ static cog_status open_sets(struct set_dedup *dedup, const cog_documents *docume
 }
 
 static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
-                             struct output *rejects, const char *beside, cog_error *error) {
+                             struct output *rejects, const char *near_path, cog_error *error) {
     struct duplicates *duplicates = dedup->duplicates;
     struct document_sets *sets = &duplicates->sets;
     struct term_options terms;
@@ -215,7 +215,7 @@ static cog_status read_sides(struct set_dedup *dedup, cog_documents *documents,
     const cog_index *index = dedup->options->against_index;
     TRY(set_memory_announce_disk(both, &terms, dedup->options->pairs.threshold,
                                  index ? index_set_bytes(index) : 0, dedup->job, error));
-    TRY(open_sets(dedup, documents, &terms, beside, error));
+    TRY(open_sets(dedup, documents, &terms, near_path, error));
     const size_t kept = sets->count; /* from an earlier job */
     if (index)
         TRY(dedup_index_append(index, sets, error));
@@ -243,7 +243,7 @@ static cog_status join_memory(const struct set_dedup *dedup, uint64_t *bytes, co
     return set_memory_room(&dedup->duplicates->sets, held_bytes(dedup), dedup->job, bytes, error);
 }
 
-static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *error) {
+static cog_status join(struct set_dedup *dedup, const char *near_path, cog_error *error) {
     const cog_pairs_options *pairs = &dedup->options->pairs;
     const bool connected = dedup->options->grouping == COG_GROUP_CONNECTED && !dedup->reference;
     const struct join_folder work = join_folder_in(dedup->options->work, "join");
@@ -251,7 +251,7 @@ static cog_status join(struct set_dedup *dedup, const char *beside, cog_error *e
         .mode = connected ? SET_JOIN_CONNECTED : SET_JOIN_REPRESENTATIVES,
         .measure = {pairs->measure == COG_MEASURE_CONTAINMENT, pairs->threshold},
         .reference = dedup->reference,
-        .beside = beside,
+        .near_path = near_path,
         .work = dedup->options->work ? &work : NULL};
     TRY(join_memory(dedup, &options.memory_bytes, error));
     struct set_memory memory = {&dedup->duplicates->sets, held_bytes(dedup), dedup->job};
@@ -308,7 +308,7 @@ static void spread_nearest(const struct set_dedup *dedup, const uint32_t *asked,
 }
 
 static cog_status search_nearest(struct set_dedup *dedup, uint32_t *kept, uint32_t *asked,
-                                 const char *beside, cog_error *error) {
+                                 const char *near_path, cog_error *error) {
     /* Reading a document costs as much as this number of comparisons. A report may at most double
      * the time of the run. */
     enum { DOCUMENT_COST = 500 };
@@ -325,7 +325,7 @@ static cog_status search_nearest(struct set_dedup *dedup, uint32_t *kept, uint32
         .kept_count = list_kept(dedup, kept),
         .asked_count = list_leaders(dedup, asked),
         .budget = near_search_cost(&dedup->result) + DOCUMENT_COST * duplicates->sets.count,
-        .beside = beside,
+        .near_path = near_path,
         .work = dedup->options->work ? &work : NULL};
     TRY(join_memory(dedup, &search.memory_bytes, error));
     cog_status status = near_search_run(&search, dedup->job, &found, error);
@@ -345,7 +345,7 @@ static cog_status search_nearest(struct set_dedup *dedup, uint32_t *kept, uint32
     return status;
 }
 
-static cog_status take_nearest(struct set_dedup *dedup, const char *beside, cog_error *error) {
+static cog_status take_nearest(struct set_dedup *dedup, const char *near_path, cog_error *error) {
     struct duplicates *duplicates = dedup->duplicates;
     uint32_t *kept = NULL, *asked = NULL;
     if (duplicates->floor <= 0)
@@ -354,7 +354,7 @@ static cog_status take_nearest(struct set_dedup *dedup, const char *beside, cog_
     TAKE(duplicates->nearest_similarity, duplicates->count, "duplicates", error);
     cog_status status = TAKEN(kept, dedup->order_count, "documents", error);
     THEN(status, TAKEN(asked, dedup->order_count, "documents", error));
-    THEN(status, search_nearest(dedup, kept, asked, beside, error));
+    THEN(status, search_nearest(dedup, kept, asked, near_path, error));
     free(kept);
     free(asked);
     return status;
@@ -389,22 +389,22 @@ static void report_join(const struct set_dedup *dedup, size_t groups) {
 }
 
 cog_status dedup_by_sets(cog_documents *documents, const cog_dedup_options *options,
-                         struct output *rejects, const char *beside, struct job *job,
+                         struct output *rejects, const char *near_path, struct job *job,
                          struct duplicates *duplicates, cog_error *error) {
     struct set_dedup dedup = {.options = options, .duplicates = duplicates, .job = job};
     size_t groups = 0;
-    cog_status status = read_sides(&dedup, documents, rejects, beside, error);
+    cog_status status = read_sides(&dedup, documents, rejects, near_path, error);
     THEN(status, document_sets_group(&duplicates->sets, &dedup.leaders, &groups, error));
     if (!has_reference(&dedup))
         THEN(status, choose_best(&dedup, documents, error));
     THEN(status, make_order(&dedup, error));
-    THEN(status, join(&dedup, beside, error));
+    THEN(status, join(&dedup, near_path, error));
     THEN(status, duplicates_init(duplicates, duplicates->count, error));
     if (status == COG_OK && has_reference(&dedup))
         decide_by_reference(&dedup);
     else
         THEN(status, decide(&dedup, error));
-    THEN(status, take_nearest(&dedup, beside, error));
+    THEN(status, take_nearest(&dedup, near_path, error));
     if (status == COG_OK) {
         note_frequent(&dedup);
         report_join(&dedup, groups);

@@ -7,7 +7,7 @@
 
 /* Reads the documents (and options->against, or the sets of options->against_index), and decides.
  * Bad records go to `rejects` unless it is NULL. Scratch files are created in the folder of
- * `beside`. */
+ * `near_path`. */
 cog_status dedup_by_sets(cog_documents *documents, const cog_dedup_options *options,
-                         struct output *rejects, const char *beside, struct job *job,
+                         struct output *rejects, const char *near_path, struct job *job,
                          struct duplicates *duplicates, cog_error *error);

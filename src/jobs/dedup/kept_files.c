@@ -156,7 +156,7 @@ static cog_status check_folder(const struct reader *reader, const char *folder, 
 }
 
 /* Whether the name implies a format or compression that is never written. */
-static bool promises_other_bytes(const char *path) {
+static bool implies_other_format(const char *path) {
     static const char *const endings[] = {".parquet", ".pq", ".arrow", ".feather",
                                           ".lz4",     ".br", ".zip",   ".7z"};
     const char *ending = strrchr(path, '.');
@@ -181,7 +181,7 @@ static cog_status check_name(const struct reader *reader, const char *path, cog_
     if (own == INPUT_QUERYLOG)
         own = INPUT_TSV; /* its rows are tab-separated */
     bool differs = named != INPUT_AUTO && named != INPUT_TXT && own != INPUT_AUTO && named != own;
-    if (!differs && !promises_other_bytes(path))
+    if (!differs && !implies_other_format(path))
         return COG_OK;
     return error_about(
         error, COG_ERR_USAGE, "output",
@@ -287,7 +287,7 @@ static cog_status end_current(struct kept_files *files, cog_error *error) {
 
 /* Ends the current output and starts those up to `file`. A file without kept records gets an empty
  * output with its header. Documents are created only when written. */
-static cog_status go_to(struct kept_files *files, uint32_t file, cog_error *error) {
+static cog_status start_outputs_to(struct kept_files *files, uint32_t file, cog_error *error) {
     for (; files->next <= file; files->next++) {
         char *path = NULL;
         TRY(end_current(files, error));
@@ -365,7 +365,7 @@ static cog_status move_files(const struct kept_files *files, cog_error *error) {
 
 static cog_status commit_folder(struct kept_files *files, cog_error *error) {
     uint32_t count = reader_file_count(files->reader);
-    cog_status status = count ? go_to(files, count - 1, error) : COG_OK;
+    cog_status status = count ? start_outputs_to(files, count - 1, error) : COG_OK;
     THEN(status, end_current(files, error));
     THEN(status, sync_files(temporary_path(files->temporary), error));
     if (status == COG_OK && files->folder_exists) {
@@ -422,7 +422,7 @@ cog_status kept_files_open(const struct reader *reader, const char *path,
 cog_status kept_files_write(struct kept_files *files, uint32_t file, struct bytes_view records,
                             bool at_beginning, cog_error *error) {
     if (files->folder) {
-        TRY(go_to(files, file, error));
+        TRY(start_outputs_to(files, file, error));
         return reader_file_is_document(files->reader, file)
                    ? write_document(files, file, records, error)
                    : write_records(files, records, at_beginning, error);

@@ -126,11 +126,12 @@ cog_status segment_draft_signatures(const cog_index *index, const struct signatu
                                     struct segment_draft *draft, cog_error *error);
 /* Merges all rows of `count` segments from `first` on that are not removed. Documents with vectors
  * become the same as in a build, signed with the index's statistics. Data that grows with the
- * documents goes to a scratch file in the folder of `beside`, or stays in memory if that is NULL.
+ * documents goes to a scratch file in the folder of `near_path`, or stays in memory if that is
+ * NULL.
  */
 cog_status segment_draft_merged(const cog_index *index, size_t first, size_t count,
-                                unsigned threads, const char *beside, struct segment_draft *draft,
-                                cog_error *error);
+                                unsigned threads, const char *near_path,
+                                struct segment_draft *draft, cog_error *error);
 
 /* Like segment_draft_documents for documents that are sets (index_sets.c). */
 cog_status segment_draft_sets(const cog_index *index, const struct corpus *corpus, unsigned threads,

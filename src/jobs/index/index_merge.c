@@ -123,17 +123,17 @@ static size_t aligned(size_t size) {
 }
 
 static cog_status take_arrays(struct segment_draft *draft, const struct array *arrays, size_t count,
-                              const char *beside, cog_error *error) {
+                              const char *near_path, cog_error *error) {
     size_t total = 0;
     for (size_t i = 0; i < count; i++)
         total += aligned(arrays[i].size_bytes);
-    if (beside) {
-        TRY(scratch_memory_take(beside, total, &draft->scratch, error));
+    if (near_path) {
+        TRY(scratch_memory_take(near_path, total, &draft->scratch, error));
         draft->scratch_bytes = total;
     }
     char *at = draft->scratch;
     for (size_t i = 0; i < count; i++) {
-        if (beside) {
+        if (near_path) {
             *arrays[i].place = at;
             at += aligned(arrays[i].size_bytes);
             continue;
@@ -148,7 +148,7 @@ static cog_status take_arrays(struct segment_draft *draft, const struct array *a
 #define ARRAY(pointer, owner, count)                                                               \
     { (void **)&(pointer), (void **)&(owner), (count) * sizeof *(pointer) }
 
-static cog_status make_room(struct merge *merge, const char *beside, cog_error *error) {
+static cog_status make_room(struct merge *merge, const char *near_path, cog_error *error) {
     struct segment_draft *draft = merge->draft;
     struct segment_memory *memory = &draft->memory;
     size_t rows = merge->rows, count = 0, bits = index_bits(merge->index);
@@ -171,11 +171,11 @@ static cog_status make_room(struct merge *merge, const char *beside, cog_error *
         arrays[count++] = (struct array)ARRAY(merge->columns, own->columns, merge->entries);
         arrays[count++] = (struct array)ARRAY(merge->values, own->values, merge->entries);
     }
-    if (merge->index->has_vectors && beside)
+    if (merge->index->has_vectors && near_path)
         arrays[count++] = (struct array)ARRAY(draft->weights, draft->own_weights, merge->entries);
     if (wants_margins)
         arrays[count++] = (struct array)ARRAY(merge->margins, draft->own_margins, rows * bits);
-    TRY(take_arrays(draft, arrays, count, beside, error));
+    TRY(take_arrays(draft, arrays, count, near_path, error));
     struct segment *segment = &draft->segment;
     segment->rows = rows;
     segment->id_offsets = merge->id_offsets;
@@ -213,14 +213,14 @@ static cog_status copy_sets(struct merge *merge, size_t part, uint32_t row, cog_
     return COG_OK;
 }
 
-static cog_status merge_sets(struct merge *merge, const char *beside, cog_error *error) {
+static cog_status merge_sets(struct merge *merge, const char *near_path, cog_error *error) {
     struct segment_draft *draft = merge->draft;
     struct segment_sets sets = {.rows = merge->set_rows,
                                 .bytes = merge->sets,
                                 .size_bytes = merge->set_bytes + MEMBER_SET_SLACK};
     cog_status status = visit_rows(merge, copy_sets, error);
     THEN(status, index_ids(merge, error));
-    THEN(status, segment_sets_list(&sets, merge->rows, merge->threads, beside, error));
+    THEN(status, segment_sets_list(&sets, merge->rows, merge->threads, near_path, error));
     draft->segment.sets = sets;
     draft->memory.sets.terms = sets.terms;
     draft->memory.sets.words = sets.words;
@@ -447,14 +447,14 @@ static cog_status merge_signatures(struct merge *merge, cog_error *error) {
 }
 
 cog_status segment_draft_merged(const cog_index *index, size_t first, size_t count,
-                                unsigned threads, const char *beside, struct segment_draft *draft,
-                                cog_error *error) {
+                                unsigned threads, const char *near_path,
+                                struct segment_draft *draft, cog_error *error) {
     struct merge merge = {
         .index = index, .first = first, .count = count, .threads = threads, .draft = draft};
     TRY(draft_take_settings(index, draft, error));
     TRY(visit_rows(&merge, measure_row, error));
-    TRY(make_room(&merge, beside, error));
+    TRY(make_room(&merge, near_path, error));
     if (index_is_of_sets(index))
-        return merge_sets(&merge, beside, error);
+        return merge_sets(&merge, near_path, error);
     return index->has_vectors ? merge_documents(&merge, error) : merge_signatures(&merge, error);
 }

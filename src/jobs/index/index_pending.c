@@ -168,7 +168,7 @@ static cog_status prepare_statistics(cog_index *index, cog_error *error) {
     if (!index->is_live || index->exact)
         return COG_OK;
     index->uncounted = 0;
-    statistics_settle(index->statistics);
+    statistics_assign_state(index->statistics);
     return statistics_copy(index->statistics, &index->exact, error);
 }
 
@@ -181,7 +181,7 @@ static cog_status renew_statistics(cog_index *index, cog_error *error) {
         return COG_OK;
     cog_statistics *fresh = NULL;
     TRY(statistics_copy(index->exact, &fresh, error));
-    statistics_settle(fresh);
+    statistics_assign_state(fresh);
     statistics_release(index->statistics);
     index->statistics = fresh;
     index->uncounted = 0;

@@ -13,7 +13,7 @@
 enum { TIER_SEGMENTS = 8 }; /* of one size, merged into one of the next */
 
 /* The number of segments that are not pending; they come first. */
-static size_t settled_count(const struct manifest *manifest) {
+static size_t count_not_pending(const struct manifest *manifest) {
     size_t count = manifest->count;
     while (count && manifest->entries[count - 1].is_pending)
         count--;
@@ -51,7 +51,7 @@ static bool run_is_due(const struct run *run) {
  * keep their numbers, so segments with removed rows are not merged. */
 static struct run run_to_merge(const cog_index *index) {
     const struct manifest *manifest = &index->parts.manifest;
-    size_t count = settled_count(manifest);
+    size_t count = count_not_pending(manifest);
     struct run longest = {0};
     for (size_t first = 0; first < count; first++) {
         struct run run = {.first = first};
@@ -73,7 +73,7 @@ bool merge_is_due(const cog_index *index) {
 
 cog_status merge_choose(cog_index *index, enum merge_choice choice, struct merge_job *job,
                         cog_error *error) {
-    struct run run = {.count = settled_count(&index->parts.manifest)};
+    struct run run = {.count = count_not_pending(&index->parts.manifest)};
     if (choice == MERGE_TIERS)
         run = run_to_merge(index);
     job->first = run.first;

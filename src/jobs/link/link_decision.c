@@ -242,13 +242,13 @@ static double improve_partners(const struct fitting *fitting, int pass) {
     return change;
 }
 
-static void settle_partners(const struct fitting *fitting) {
+static void iterate_partners(const struct fitting *fitting) {
     enum { PASSES = 50 };
-    const double settled = 1e-3;
+    const double tolerance = 1e-3;
     double change = 1;
     for (size_t i = 0; i < fitting->count; i++)
         fitting->partners[i] = 1;
-    for (int pass = 0; pass < PASSES && change > settled; pass++)
+    for (int pass = 0; pass < PASSES && change > tolerance; pass++)
         change = improve_partners(fitting, pass);
 }
 
@@ -259,11 +259,11 @@ static cog_status find_partners(struct fitting *fitting, cog_error *error) {
     enum { ROUNDS = 2 };
     struct link_strength standing = link_strength_of_heights();
     sort_strengths(fitting, &fitting->standings, &standing);
-    settle_partners(fitting);
+    iterate_partners(fitting);
     for (int round = 0; round < ROUNDS; round++) {
         TRY(link_strength_learn_partners(&standing, fitting->sample, fitting->partners, error));
         sort_strengths(fitting, &fitting->standings, &standing);
-        settle_partners(fitting);
+        iterate_partners(fitting);
     }
     return COG_OK;
 }
@@ -501,8 +501,8 @@ static cog_status fit_groups(struct link_decision *decision, const struct fittin
 
 /* Sets what the next round learns from: the probabilities, or if they admit no link, which
  * documents have partners. */
-static void take_right(const struct fitting *fitting, const struct link_decision *decision,
-                       double precision) {
+static void take_training_targets(const struct fitting *fitting,
+                                  const struct link_decision *decision, double precision) {
     bool is_known = link_decision_choose(decision, precision).kept > 0;
     for (size_t i = 0; i < fitting->count; i++) {
         uint32_t link = fitting->strengths.links.links[i];
@@ -525,7 +525,7 @@ static cog_status fit_rounds(struct link_decision *decision, struct fitting *fit
         if (round == ROUNDS)
             return fit_groups(decision, fitting, &strength, precision, error);
         TRY(fit_strengths(decision, fitting, &strength, 1, error));
-        take_right(fitting, decision, precision);
+        take_training_targets(fitting, decision, precision);
     }
     return COG_OK;
 }
@@ -595,7 +595,7 @@ static struct link_expectation expect_recall(const struct link_decision *decisio
 
 /* Half a standard error of the number of wrong links, which is that of a count of decoys. Among
  * uncertain thresholds, the one that admits most is likely to be too optimistic. */
-static double doubt(const struct link_decision *decision, double wrong) {
+static double half_standard_error(const struct link_decision *decision, double wrong) {
     return 0.5 * sqrt(fmax(0, wrong * decision->null_rate));
 }
 
@@ -609,7 +609,7 @@ struct link_choice link_decision_choose(const struct link_decision *decision, do
         right += (double)level->probability;
         bool last = i == 0 || decision->levels[i - 1].strength < level->strength;
         if (!last || (double)level->probability < likely ||
-            right - doubt(decision, kept - right) < precision * kept)
+            right - half_standard_error(decision, kept - right) < precision * kept)
             continue;
         choice.least_strength = level->strength;
         choice.least_probability = (double)level->probability;

@@ -125,7 +125,7 @@ static double usual_slope(const float *values, size_t count) {
 struct link_odds link_odds_fit(const float *links, size_t link_count, const float *decoys,
                                const double *weights, size_t decoy_count, double doubt) {
     enum { PASSES = 200 };
-    const double usual = usual_slope(links, link_count), settled = 1e-5;
+    const double usual = usual_slope(links, link_count), tolerance = 1e-5;
     struct link_odds odds = {.slope = usual};
     for (int pass = 0; pass < PASSES; pass++) {
         struct odds_step step = {.curve = {{1e-9, 0}, {0, 1 / (usual * usual)}}};
@@ -141,8 +141,8 @@ struct link_odds link_odds_fit(const float *links, size_t link_count, const floa
         double by_slope = (step.curve[0][0] * step.slope[1] - mixed * step.slope[0]) / area;
         odds.constant += by_constant;
         odds.slope = fmax(odds.slope + by_slope, usual / 20);
-        if (fabs(by_constant) < settled * (1 + fabs(odds.constant)) &&
-            fabs(by_slope) < settled * usual)
+        if (fabs(by_constant) < tolerance * (1 + fabs(odds.constant)) &&
+            fabs(by_slope) < tolerance * usual)
             break;
     }
     return odds;

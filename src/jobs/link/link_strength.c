@@ -205,7 +205,7 @@ static void find_step(struct loss *loss, double step[WEIGHTS]) {
 /* Halves steps that increase the loss. */
 static void minimise_loss(const struct examples *examples, double weights[WEIGHTS]) {
     enum { PASSES = 40 };
-    const double settled = 1e-7; /* relative change of the loss */
+    const double tolerance = 1e-7; /* relative change of the loss */
     double step[WEIGHTS], next[WEIGHTS], part = 1;
     struct loss loss = measure_loss(examples, weights);
     double value = loss.value;
@@ -221,7 +221,7 @@ static void minimise_loss(const struct examples *examples, double weights[WEIGHT
         double gain = value - loss.value;
         for (size_t f = 0; f < WEIGHTS; f++)
             weights[f] = next[f];
-        if (gain <= settled * value)
+        if (gain <= tolerance * value)
             return;
         value = loss.value;
         part = 1;

@@ -167,8 +167,8 @@ void live_return_worker(cog_live *live, struct live_worker *worker) {
 
 /* Makes the worker's searcher for a state, taking ownership of the state. For sets one match is
  * enough unless all are wanted. */
-static cog_status aim(struct live_worker *worker, cog_index *state, double threshold, bool all,
-                      cog_error *error) {
+static cog_status prepare_searcher(struct live_worker *worker, cog_index *state, double threshold,
+                                   bool all, cog_error *error) {
     cog_search_options options;
     cog_status status = COG_OK;
     cog_search_options_init(&options);
@@ -199,7 +199,8 @@ cog_status live_find_match(struct live_worker *worker, cog_index *state,
     const cog_hits *hits;
     *found = false;
     /* One of the matches may be the document to be replaced. */
-    TRY(aim(worker, state, request->options.unless_similar, request->options.upsert, error));
+    TRY(prepare_searcher(worker, state, request->options.unless_similar, request->options.upsert,
+                         error));
     TRY(searcher_find_bag(worker->searcher, &request->bag, &hits, error));
     for (size_t i = 0; i < cog_hits_count(hits) && !*found; i++) {
         cog_hit hit = cog_hits_get(hits, i);

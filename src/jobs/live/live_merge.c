@@ -51,7 +51,7 @@ static cog_status put_in_place(cog_live *live, struct merge_job *merge, cog_repo
 /* Whether the recall of the new segment is measured later. Small tiers are soon merged again, and
  * measuring takes as long as merging. An index for searches within a radius needs no measures;
  * there a search for the nearest compares these rows completely. */
-static bool puts_measures_off(const struct merge_job *merge) {
+static bool measures_later(const struct merge_job *merge) {
     enum { FEW_ROWS = 1 << 16 };
     const char *name = "auto";
     uint64_t rows = 0;
@@ -69,7 +69,7 @@ static cog_status merge_once(cog_live *live, enum merge_choice choice, unsigned 
     cog_status status = choose(live, choice, threads, &merge, report, error);
     *merged = merge.count > 0;
     if (status == COG_OK && *merged) {
-        merge.state->is_unmeasured = choice == MERGE_TIERS && puts_measures_off(&merge);
+        merge.state->is_unmeasured = choice == MERGE_TIERS && measures_later(&merge);
         status = merge_write(&merge, threads, error);
         THEN(status, put_in_place(live, &merge, report, error));
     }

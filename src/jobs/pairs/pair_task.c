@@ -206,7 +206,7 @@ static cog_status find_by_sets(void *context, const uint32_t *sample, size_t cou
                                              .measure = {false, task->options.threshold},
                                              .reference = count,
                                              .memory_bytes = pair_task_set_join_bytes(task),
-                                             .beside = "-"};
+                                             .near_path = "-"};
     struct set_join_result result = {.pairs.limit = truth->limit};
     struct job job;
     uint32_t *order;

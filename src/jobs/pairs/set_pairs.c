@@ -244,7 +244,7 @@ static cog_status join_groups(struct set_pairs *pairs, struct match_list *matche
         .measure = {task->options.measure == COG_MEASURE_CONTAINMENT, task->options.threshold},
         .reference = pairs->reference,
         .sieve = &sieve,
-        .beside = "-"};
+        .near_path = "-"};
     struct set_join_result result = {0};
     uint64_t room;
     TRY(set_memory_room(pairs->sets, held_bytes(pairs), &task->job, &room, error));

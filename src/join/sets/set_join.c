@@ -261,7 +261,7 @@ static cog_status make_prefixes(struct joining *joining, size_t count, cog_error
     THEN(status,
          set_prefixes_make(joining->file, are_saved ? NULL : &counts, marks, &joining->lowest,
                            left_of(options->memory_bytes, member_counts_bytes(&counts)) / 4,
-                           options->beside, joining->job->threads, &joining->checkpoints,
+                           options->near_path, joining->job->threads, &joining->checkpoints,
                            &joining->prefixes, error));
     if (joining->prefixes)
         result->memory_bytes =

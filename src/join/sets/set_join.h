@@ -40,8 +40,8 @@ struct set_join_options {
      * then not in the result. NULL: the result has them. */
     const struct match_sieve *sieve;
     uint64_t memory_bytes; /* 0: no limit */
-    const char *beside; /* a scratch file is created in the folder of this file; "-": TMPDIR, NULL:
-                           in memory */
+    const char *near_path; /* a scratch file is created in the folder of this file; "-": TMPDIR,
+                           NULL: in memory */
     /* Folder for checkpoints (join_checkpoint.h) and the result; a later join of the same sets and
      * question continues from them. Not for pairs. NULL: none. */
     const struct join_folder *work;

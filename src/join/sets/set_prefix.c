@@ -482,12 +482,12 @@ static cog_status load_all(struct set_prefixes *prefixes, bool is_scratch, cog_e
     return status;
 }
 
-static cog_status open_data(struct set_prefixes *prefixes, const char *beside,
+static cog_status open_data(struct set_prefixes *prefixes, const char *near_path,
                             const struct join_checkpoints *checkpoints, cog_error *error) {
     if (checkpoints->work)
         return join_checkpoint_file(checkpoints, data_name, &prefixes->descriptor, &prefixes->path,
                                     error);
-    return scratch_file_open_beside(beside, &prefixes->descriptor, error);
+    return scratch_file_open_near(near_path, &prefixes->descriptor, error);
 }
 
 bool set_prefixes_are_saved(const struct join_checkpoints *checkpoints, size_t row_count) {
@@ -506,7 +506,7 @@ bool set_prefixes_are_saved(const struct join_checkpoints *checkpoints, size_t r
 
 cog_status set_prefixes_make(const struct set_file *file, const struct member_counts *counts,
                              const uint8_t *marks, const struct set_measure *measure,
-                             uint64_t most_bytes, const char *beside, unsigned threads,
+                             uint64_t most_bytes, const char *near_path, unsigned threads,
                              struct join_checkpoints *checkpoints, struct set_prefixes **result,
                              cog_error *error) {
     struct set_prefixes *prefixes;
@@ -522,7 +522,7 @@ cog_status set_prefixes_make(const struct set_file *file, const struct member_co
                                 .checkpoints = checkpoints};
     threads = threads_resolve(threads);
     cog_status status = TAKEN(prefixes->offsets, file->row_count, "prefixes", error);
-    THEN(status, open_data(prefixes, beside, checkpoints, error));
+    THEN(status, open_data(prefixes, near_path, checkpoints, error));
     if (checkpoints->work)
         THEN(status, go_on_sorting(prefixes, counts, checkpoints, &done, error));
     choosing.counts_are_saved = choosing.filter_is_saved = done > 0;

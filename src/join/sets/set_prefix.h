@@ -22,10 +22,11 @@ struct set_prefixes;
 
 /* Makes the prefixes of the rows whose mark is set (all if NULL), for partners at the measure's
  * threshold. If they take more than most_bytes, a scratch file is created in the folder of
- * `beside`. Writes checkpoints, and continues from those of an earlier job with the same counts. */
+ * `near_path`. Writes checkpoints, and continues from those of an earlier job with the same counts.
+ */
 cog_status set_prefixes_make(const struct set_file *file, const struct member_counts *counts,
                              const uint8_t *marks, const struct set_measure *measure,
-                             uint64_t most_bytes, const char *beside, unsigned threads,
+                             uint64_t most_bytes, const char *near_path, unsigned threads,
                              struct join_checkpoints *checkpoints, struct set_prefixes **prefixes,
                              cog_error *error);
 /* Whether an earlier job made all of them and they are undamaged; set_prefixes_make then needs no

@@ -69,7 +69,7 @@ static bool add_document(struct joining *joining, uint32_t rank, const struct se
 /* Compares the documents of a block one by one with earlier ones of the block (not for pairs, which
  * are independent), and adds them to the index if later documents may match them. Documents that
  * find no room, and all after them, are left for the next round. */
-static cog_status settle_block(struct joining *joining, const uint32_t *ranks, size_t count,
+static cog_status decide_block(struct joining *joining, const uint32_t *ranks, size_t count,
                                bool *full, uint32_t *left, size_t *left_count, cog_error *error) {
     struct seeker *seeker = &joining->seekers[0];
     const size_t reference = joining->options->reference;
@@ -307,7 +307,7 @@ static cog_status run_block(struct joining *joining, struct rounds *rounds, cog_
     if (!finds_pairs)
         TRY(parallel_for(joining->job->threads, count, GRAIN, look_up_ranks, joining, error));
     /* Ranks left over move to the front of `pending`; the block has been read beyond that point. */
-    TRY(settle_block(joining, ranks, count, &rounds->is_full, rounds->pending, &rounds->left_count,
+    TRY(decide_block(joining, ranks, count, &rounds->is_full, rounds->pending, &rounds->left_count,
                      error));
     if (finds_pairs)
         TRY(parallel_for(joining->job->threads, count, GRAIN, look_up_ranks, joining, error));

@@ -1,4 +1,4 @@
-/* The rounds of a set join. Documents are taken in blocks: looked up by all threads, then settled
+/* The rounds of a set join. Documents are taken in blocks: looked up by all threads, then decided
  * and listed one by one, until the posting lists are full. The remaining documents are still looked
  * up, and those left are listed in the next round. With a work folder, a checkpoint is written
  * after a block when due: results so far, pending documents, and which documents are listed; their

@@ -212,13 +212,13 @@ static bool exceeds_memory(const struct window_join *join) {
 
 /* ---- Windows of a table ---------------------------------------------------------------------- */
 
-static size_t behind(size_t position, size_t window) {
+static size_t window_start(size_t position, size_t window) {
     return position > window ? position - window : 0;
 }
 
 static void set_own_windows(struct window_join *join) {
     for (size_t i = 0; i < join->side_rows[0]; i++) {
-        join->begins[0][i] = (uint32_t)behind(i, join->options->window);
+        join->begins[0][i] = (uint32_t)window_start(i, join->options->window);
         join->ends[0][i] = (uint32_t)i;
     }
 }
@@ -238,7 +238,8 @@ static void split_sides(struct window_join *join, const uint32_t *order) {
         join->sides[side][at] = order[i] - (side ? (uint32_t)first_rows : 0);
         join->ends[side][at] = (uint32_t)other;
         join->begins[side][at] =
-            (uint32_t)(join->options->shared_window ? left_counts[!side] : behind(other, window));
+            (uint32_t)(join->options->shared_window ? left_counts[!side]
+                                                    : window_start(other, window));
     }
 }
 

@@ -29,11 +29,11 @@ static size_t make_members(void *context, size_t row, const uint64_t **members) 
     return member_set_make(made->members, count, made->scratch);
 }
 
-static cog_status build(size_t rows, const char *beside, struct member_lists *lists,
+static cog_status build(size_t rows, const char *near_path, struct member_lists *lists,
                         cog_error *error) {
     struct made_sets made;
     const struct member_source source = {make_members, &made, rows};
-    return member_lists_build(&source, 2, beside, lists, error);
+    return member_lists_build(&source, 2, near_path, lists, error);
 }
 
 TEST(member_lists_in_files_are_those_of_memory) {
@@ -52,11 +52,11 @@ TEST(member_lists_in_files_are_those_of_memory) {
 }
 
 /* The most that the heap holds while lists are made. */
-static uint64_t peak_of(size_t rows, const char *beside, uint64_t *entries, cog_error *error) {
+static uint64_t peak_of(size_t rows, const char *near_path, uint64_t *entries, cog_error *error) {
     struct heap_account account = {0};
     struct member_lists lists;
     struct heap_account *previous = heap_account_set(&account);
-    const cog_status status = build(rows, beside, &lists, error);
+    const cog_status status = build(rows, near_path, &lists, error);
     heap_account_set(previous);
     *entries = lists.count;
     member_lists_free(&lists);
@@ -64,10 +64,10 @@ static uint64_t peak_of(size_t rows, const char *beside, uint64_t *entries, cog_
 }
 
 TEST(member_lists_in_files_take_no_heap) {
-    const char *beside = test_path("lists");
+    const char *near_path = test_path("lists");
     uint64_t few, many, same;
-    const uint64_t single = peak_of(80000, beside, &few, NULL);
-    const uint64_t doubled = peak_of(160000, beside, &many, NULL);
+    const uint64_t single = peak_of(80000, near_path, &few, NULL);
+    const uint64_t doubled = peak_of(160000, near_path, &many, NULL);
     CHECK_MSG(doubled < single + (1 << 20) && doubled < 4 << 20, "%llu bytes, doubled %llu",
               (unsigned long long)single, (unsigned long long)doubled);
     CHECK(many > 3 << 21);

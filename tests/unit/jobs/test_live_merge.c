@@ -199,7 +199,7 @@ static void run_threads(struct writer *workers, bool compacts) {
         pthread_join(threads[i], NULL);
 }
 
-static void merge_beside(const char *folder, bool vectors, bool compacts) {
+static void merge_while_changing(const char *folder, bool vectors, bool compacts) {
     struct writer workers[WRITERS + 2] = {{0}};
     bool stop = false;
     cog_live *live = NULL;
@@ -229,9 +229,9 @@ static void merge_beside(const char *folder, bool vectors, bool compacts) {
 
 TEST(live_merges_run_beside_changes_and_searches) {
     log_set_most_documents(LOG_DOCUMENTS);
-    merge_beside(test_path("merge-tiers"), true, false);
-    merge_beside(test_path("merge-compact"), true, true);
-    merge_beside(test_path("merge-bare"), false, true);
+    merge_while_changing(test_path("merge-tiers"), true, false);
+    merge_while_changing(test_path("merge-compact"), true, true);
+    merge_while_changing(test_path("merge-bare"), false, true);
     log_set_most_documents(0);
 }
 

@@ -194,7 +194,7 @@ static void check_case(const struct set_data *data, const uint32_t *order, size_
                        const struct join_folder *work) {
     struct set_join_options options = cases[number];
     struct set_join_result whole = {0}, found = {0};
-    options.beside = "-";
+    options.near_path = "-";
     CHECK_OK(run_join(data, order, &options, 2, LONG_MAX, &whole, error));
     CHECK(whole.rounds > 1 || !options.memory_bytes);
     options.work = work;

@@ -381,7 +381,7 @@ static bool all_agree(const struct set_data *data, const struct truth *truth,
     const uint64_t least = least_memory(data);
     const uint64_t memories[] = {least, least + 20000, (uint64_t)1 << 22};
     bool agrees = true;
-    options.beside = "-";
+    options.near_path = "-";
     for (size_t t = 0; t < THRESHOLDS && agrees; t++) {
         options.measure = (struct set_measure){truth->containment, thresholds[t]};
         uint32_t *partner = expect_partners(truth, &options);
@@ -498,7 +498,7 @@ TEST(set_join_goes_on_from_block_to_block) {
                                            .floor = i % 8 == 3 ? 0.3 : 0,
                                            .reference = references[i / 2 % 4],
                                            .memory_bytes = memories[i % 2],
-                                           .beside = "-"};
+                                           .near_path = "-"};
         struct set_join_result result = {0};
         if (options.mode == SET_JOIN_CONNECTED && options.reference)
             continue;
@@ -525,7 +525,7 @@ TEST(set_join_includes_the_threshold_itself) {
                 struct set_join_options options = {
                     .mode = SET_JOIN_PAIRS,
                     .measure = {containment, (double)shared / either},
-                    .beside = "-"};
+                    .near_path = "-"};
                 struct set_join_result result = {0};
                 bool agrees = join_agrees(&data, &truth, NULL, &options, 1, &result);
                 set_join_result_free(&result);
@@ -552,7 +552,7 @@ TEST(set_join_of_a_large_family_is_linear) {
     struct truth truth = {.count = COPIES, .order = make_order(&data, false)};
     for (int mode = SET_JOIN_REPRESENTATIVES; mode <= SET_JOIN_CONNECTED; mode++) {
         struct set_join_options options = {
-            .mode = (enum set_join_mode)mode, .measure = {false, 0.8}, .beside = "-"};
+            .mode = (enum set_join_mode)mode, .measure = {false, 0.8}, .near_path = "-"};
         struct set_join_result result = {0};
         CHECK_OK(run_join(&data, &truth, &options, 2, &result, error));
         for (size_t rank = 0; rank < COPIES; rank++)
@@ -570,7 +570,7 @@ TEST(set_join_refuses_a_memory_that_one_document_does_not_fit) {
     struct set_join_options options = {.mode = SET_JOIN_REPRESENTATIVES,
                                        .measure = {false, 0.5},
                                        .memory_bytes = 1,
-                                       .beside = "-"};
+                                       .near_path = "-"};
     struct set_join_result result = {0};
     cog_error error = {0};
     CHECK(run_join(&data, &truth, &options, 2, &result, &error) == COG_ERR_MEMORY);
@@ -584,7 +584,7 @@ TEST(set_join_keeps_a_limit_on_pairs) {
     struct set_data data = random_collection(3, shapes[2]);
     struct truth truth = make_truth(&data, false, false);
     struct set_join_options options = {
-        .mode = SET_JOIN_PAIRS, .measure = {false, 0.05}, .beside = "-"};
+        .mode = SET_JOIN_PAIRS, .measure = {false, 0.05}, .near_path = "-"};
     struct set_join_result result = {.pairs.limit = 10};
     cog_error error = {0};
     CHECK(run_join(&data, &truth, &options, 2, &result, &error) == COG_ERR_MEMORY);
@@ -616,7 +616,7 @@ TEST(set_join_hands_pairs_to_a_sieve) {
     struct taken_pairs taken = {.lock = PTHREAD_MUTEX_INITIALIZER};
     const struct match_sieve sieve = {take_all, &taken};
     struct set_join_options options = {
-        .mode = SET_JOIN_PAIRS, .measure = {false, 0.05}, .sieve = &sieve, .beside = "-"};
+        .mode = SET_JOIN_PAIRS, .measure = {false, 0.05}, .sieve = &sieve, .near_path = "-"};
     struct set_join_result result = {0};
     CHECK_OK(run_join(&data, &truth, &options, 3, &result, error));
     CHECK(result.pairs.count == 0 && taken.list.count > MATCH_BATCH / 2);
@@ -633,7 +633,7 @@ TEST(set_join_with_rows_that_stand_on_both_sides) {
     struct truth truth = make_truth(&data, false, false);
     const size_t count = truth.count;
     struct set_join_options options = {
-        .mode = SET_JOIN_PAIRS, .measure = {false, 0.5}, .reference = count, .beside = "-"};
+        .mode = SET_JOIN_PAIRS, .measure = {false, 0.5}, .reference = count, .near_path = "-"};
     struct set_join_result result = {0};
     size_t expected = 0, found = 0;
     uint32_t *order = malloc(2 * count * sizeof *order);
@@ -684,7 +684,7 @@ TEST(set_join_shows_the_progress_of_all_rounds) {
                                            .measure = {false, 0.5},
                                            .memory_bytes =
                                                limited ? least_memory(&data) + 300000 : 0,
-                                           .beside = "-"};
+                                           .near_path = "-"};
         struct set_join_result result = {0};
         struct job job;
         job_begin(&job, &run, NULL);
@@ -706,7 +706,7 @@ TEST(set_join_of_nothing_and_of_empty_sets) {
     set_data_write(&data);
     struct truth truth = make_truth(&data, false, false);
     struct set_join_options options = {
-        .mode = SET_JOIN_REPRESENTATIVES, .measure = {false, 0.5}, .floor = 0.1, .beside = "-"};
+        .mode = SET_JOIN_REPRESENTATIVES, .measure = {false, 0.5}, .floor = 0.1, .near_path = "-"};
     struct set_join_result result = {0};
     CHECK_OK(run_join(&data, &truth, &options, 2, &result, error));
     set_join_result_free(&result);

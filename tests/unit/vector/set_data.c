@@ -63,9 +63,9 @@ void set_data_write(struct set_data *data) {
                                       document->words, document->word_count,
                                       view_of(id.data, id.size)));
     }
-    data->file = (struct set_file){
-        .rows = data->rows, .row_count = data->count, .size_bytes = batch.size};
-    stop_unless(scratch_file_open_beside("-", &data->file.descriptor, NULL) == COG_OK);
+    data->file =
+        (struct set_file){.rows = data->rows, .row_count = data->count, .size_bytes = batch.size};
+    stop_unless(scratch_file_open_near("-", &data->file.descriptor, NULL) == COG_OK);
     stop_unless(descriptor_write_at(data->file.descriptor, batch.data, batch.size, 0, "a file",
                                     NULL) == COG_OK);
     buffer_free(&batch);

@@ -55,7 +55,7 @@ static cog_status join(const struct near_search *search, const struct near_order
                                              .candidates_most = CANDIDATES_MOST,
                                              .reference = order->kept,
                                              .memory_bytes = search->memory_bytes,
-                                             .beside = search->beside,
+                                             .near_path = search->near_path,
                                              .work = work};
     return set_join_run(search->file, order->rows, order->count, &options, job, result, error);
 }

@@ -18,7 +18,7 @@ struct near_search {
     size_t kept_count, asked_count;
     uint64_t budget;                /* in the unit of near_search_cost */
     uint64_t memory_bytes;          /* 0: no limit */
-    const char *beside;             /* as in set_join_options */
+    const char *near_path;          /* as in set_join_options */
     const struct join_folder *work; /* as in set_join_options */
 };
 

@@ -363,7 +363,7 @@ static cog_status make_groups(struct applying *applying, cog_error *error) {
 
 /* ---- Verdicts ---- */
 
-static void stays(struct applying *applying, const struct verdict *verdict, uint32_t row) {
+static void mark_kept(struct applying *applying, const struct verdict *verdict, uint32_t row) {
     applying->stays_by[row] = (uint32_t)(verdict - applying->verdicts->items) + 1;
     struct duplicate_row *item = &applying->rows->rows[row];
     if (item->reference_row == NO_ROW)
@@ -374,7 +374,7 @@ static void stays(struct applying *applying, const struct verdict *verdict, uint
 }
 
 /* The row is now removed; adds a notice if a verdict kept it. */
-static void goes(struct applying *applying, const struct verdict *verdict, uint32_t row) {
+static void mark_removed(struct applying *applying, const struct verdict *verdict, uint32_t row) {
     uint32_t by = applying->stays_by[row];
     applying->stays_by[row] = 0;
     if (!by || !may_notice(applying, NOTICE_CONTRADICTED))
@@ -388,25 +388,25 @@ static void goes(struct applying *applying, const struct verdict *verdict, uint3
 static void make_survivor(struct applying *applying, const struct verdict *verdict, uint32_t group,
                           uint32_t row) {
     if (applying->groups[group].survivor != row)
-        goes(applying, verdict, applying->groups[group].survivor);
+        mark_removed(applying, verdict, applying->groups[group].survivor);
     applying->groups[group].survivor = row;
-    stays(applying, verdict, row);
+    mark_kept(applying, verdict, row);
 }
 
-static cog_status tell_apart(struct applying *applying, const struct verdict *verdict, uint32_t a,
-                             uint32_t b, cog_error *error) {
+static cog_status separate_pair(struct applying *applying, const struct verdict *verdict,
+                                uint32_t a, uint32_t b, cog_error *error) {
     uint32_t of_a, of_b;
     TRY(group_of_row(applying, a, &of_a, error));
     TRY(group_of_row(applying, b, &of_b, error));
     if (of_a != of_b)
         return COG_OK;
     uint32_t leaves = applying->groups[of_b].survivor == b ? a : b;
-    stays(applying, verdict, leaves);
+    mark_kept(applying, verdict, leaves);
     return leave_group(applying, leaves, error);
 }
 
-static cog_status take_together(struct applying *applying, const struct verdict *verdict,
-                                uint32_t a, uint32_t b, cog_error *error) {
+static cog_status unite_pair(struct applying *applying, const struct verdict *verdict, uint32_t a,
+                             uint32_t b, cog_error *error) {
     uint32_t of_a, of_b;
     TRY(group_of_row(applying, a, &of_a, error));
     TRY(group_of_row(applying, b, &of_b, error));
@@ -417,7 +417,7 @@ static cog_status take_together(struct applying *applying, const struct verdict 
         applying->group_of[b] = of_a;
         return COG_OK;
     }
-    goes(applying, verdict, b);
+    mark_removed(applying, verdict, b);
     applying->groups[of_b].part_of = of_a;
     return COG_OK;
 }
@@ -431,9 +431,9 @@ static cog_status apply(struct applying *applying, const struct verdict *verdict
     if (rows[0] == rows[1])
         return COG_OK;
     if (verdict->kind == VERDICT_DIFFERENT)
-        return tell_apart(applying, verdict, rows[0], rows[1], error);
+        return separate_pair(applying, verdict, rows[0], rows[1], error);
     if (verdict->kind == VERDICT_DUPLICATE)
-        return take_together(applying, verdict, rows[0], rows[1], error);
+        return unite_pair(applying, verdict, rows[0], rows[1], error);
     TRY(group_of_row(applying, rows[0], &group, error));
     make_survivor(applying, verdict, group, rows[0]);
     return COG_OK;
@@ -485,7 +485,7 @@ static cog_status overrule(struct applying *applying, cog_error *error) {
 /* ---- The result ---- */
 
 /* Updates a row that was removed and is now kept or vice versa, and its similarity. */
-static cog_status settle_row(struct applying *applying, uint32_t number,
+static cog_status update_row(struct applying *applying, uint32_t number,
                              duplicate_similarity *similarity, void *context, cog_error *error) {
     struct duplicate_row *row = &applying->rows->rows[number];
     uint32_t group = applying->group_of[number];
@@ -510,11 +510,11 @@ static cog_status settle_row(struct applying *applying, uint32_t number,
     return COG_OK;
 }
 
-static cog_status settle(struct applying *applying, duplicate_similarity *similarity, void *context,
-                         cog_error *error) {
+static cog_status update_rows(struct applying *applying, duplicate_similarity *similarity,
+                              void *context, cog_error *error) {
     struct duplicate_rows *rows = applying->rows;
     for (uint32_t row = 0; row < rows->count; row++)
-        TRY(settle_row(applying, row, similarity, context, error));
+        TRY(update_row(applying, row, similarity, context, error));
     return duplicate_rows_complete(rows, applying->group_count, error);
 }
 
@@ -560,7 +560,7 @@ cog_status verdicts_apply(const struct verdicts *verdicts, struct duplicate_rows
     for (size_t i = 0; i < verdicts->count && status == COG_OK; i++)
         if (!applying.overruled[i])
             status = apply(&applying, &verdicts->items[i], error);
-    THEN(status, settle(&applying, similarity, context, error));
+    THEN(status, update_rows(&applying, similarity, context, error));
     if (status == COG_OK)
         report_verdicts(&applying);
     applying_free(&applying);

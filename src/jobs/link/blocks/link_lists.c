@@ -123,7 +123,7 @@ struct passing {
 };
 
 /* Drops the proposals of a block that are far from those of the blocks before it. */
-static void pass_bar(const struct passing *passing, struct asking *asking, size_t row) {
+static void drop_low_proposals(const struct passing *passing, struct asking *asking, size_t row) {
     const struct proposal_limits *limits = &passing->lists->limits;
     if (limits->blocks == 1 || asking->proposed_count == 0)
         return;
@@ -166,7 +166,7 @@ static cog_status ask_rows(void *context, unsigned worker, size_t begin, size_t 
         if (passing->block == 0)
             *worth = (uint16_t)asking_least_worth(lists->frequencies, rows, row, passing->budget);
         asking_propose(asking, &lists->postings, rows, row, *worth);
-        pass_bar(passing, asking, passing->asked.first + row);
+        drop_low_proposals(passing, asking, passing->asked.first + row);
         score_proposals(passing, asking, row);
     }
     return COG_OK;

@@ -87,7 +87,7 @@ static cog_status take_batch(void *context, void *ingest_batch, cog_error *error
 }
 
 /* Sets the sentences' text pointers, and gives rows without sentences an empty range. */
-static void settle_sentences(struct linked_sentences *sentences) {
+static void finish_sentences(struct linked_sentences *sentences) {
     size_t offset = 0;
     for (size_t i = 0; i < sentences->count; i++) {
         sentences->items[i].text = sentences->text.data + offset;
@@ -138,7 +138,7 @@ cog_status linked_sentences_read(struct linked_sentences *sentences, cog_documen
     }
     ingest_close(sentences->ingest);
     if (status == COG_OK)
-        settle_sentences(sentences);
+        finish_sentences(sentences);
     return status;
 }
 
