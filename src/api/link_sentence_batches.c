@@ -44,8 +44,8 @@ cog_status cog_sentences_split(cog_documents *documents, const cog_lexicon *lexi
     TRY(link_side_check(side, error));
     TRY(lexicon_terms(&lexicon->table, side == 0, &terms, error));
     job_begin(&job, run, NULL);
-    cog_status status = linked_sentences_read(&sentences, documents, NULL, NULL, terms.language,
-                                              &job, error);
+    cog_status status =
+        linked_sentences_read(&sentences, documents, NULL, NULL, terms.language, &job, error);
     THEN(status, export_sentences(&sentences, stream, error));
     linked_sentences_free(&sentences);
     job_end(&job);
