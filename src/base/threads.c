@@ -168,7 +168,9 @@ static void step_consume(struct pipeline_run *run) {
     pthread_mutex_unlock(&run->lock);
     cog_error error = {0};
     const struct pipeline *p = run->pipeline;
-    cog_status status = p->consume(p->context, p->batches[slot], &error);
+    cog_status status = p->source ? p->accept(p->source, p->batches[slot], &error) : COG_OK;
+    if (p->consume)
+        THEN(status, p->consume(p->context, p->batches[slot], &error));
     pthread_mutex_lock(&run->lock);
     run->consuming = false;
     run->states[slot] = SLOT_FREE;
@@ -183,7 +185,7 @@ static bool produce(struct pipeline_run *run, void *batch) {
     cog_error error = {0};
     bool end = false;
     pthread_mutex_unlock(&run->lock);
-    cog_status status = p->produce(p->context, batch, &end, &error);
+    cog_status status = p->produce(p->source ? p->source : p->context, batch, &end, &error);
     pthread_mutex_lock(&run->lock);
     if (status != COG_OK)
         pipeline_fail(run, status, &error);

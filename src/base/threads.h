@@ -44,5 +44,9 @@ struct pipeline {
     void *context;
     void **batches; /* 2 * threads + 1 or more keep every thread busy */
     size_t batch_count;
+    /* If `source` is not NULL, it is the context of `produce` and of `accept`, which receives each
+     * batch before `consume`; `consume` may then be NULL. */
+    void *source;
+    cog_status (*accept)(void *source, void *batch, cog_error *error);
 };
 cog_status pipeline_run(const struct pipeline *pipeline, unsigned threads, cog_error *error);

@@ -62,16 +62,8 @@ void documents_close(cog_documents *documents) {
     FREE(documents->skipped, documents);
 }
 
-/* One call of ingest_run. */
-struct ingest_run {
-    struct ingest *ingest;
-    void *context;
-    ingest_worker_function *work;
-    ingest_receiver *deliver;
-};
-
-static cog_status produce(void *context, void *batch, bool *end, cog_error *error) {
-    struct ingest *ingest = ((struct ingest_run *)context)->ingest;
+static cog_status produce(void *source, void *batch, bool *end, cog_error *error) {
+    struct ingest *ingest = source;
     struct ingest_batch *slot = batch;
     slot->next_item = slot->skipped_count = slot->records.count = 0;
     *end = ingest->only &&
@@ -216,8 +208,9 @@ cog_status ingest_note_bad(const cog_documents *documents, cog_report *report, u
 
 /* Counts a batch's records, notes the skipped ones, and updates progress. A pass over chosen
  * records leaves the skipped ones to the pass over all. */
-static cog_status account(struct ingest *ingest, const struct ingest_batch *batch,
-                          cog_error *error) {
+static cog_status account(void *source, void *ingest_batch, cog_error *error) {
+    struct ingest *ingest = source;
+    const struct ingest_batch *batch = ingest_batch;
     ingest->records += batch->records.count - batch->records.passed_over;
     for (size_t i = 0; i < batch->skipped_count && !ingest->only; i++) {
         TRY(ingest_note_bad(ingest->documents, ingest->named_before ? NULL : ingest->report,
@@ -378,22 +371,16 @@ static void report_skipped_files(const cog_documents *documents, cog_report *rep
             (unsigned long long)pages.other_namespaces, plural(pages.other_namespaces, "", "s"));
 }
 
-static cog_status work_on_batch(void *context, unsigned worker, void *batch, cog_error *error) {
-    const struct ingest_run *run = context;
-    return run->work(run->context, worker, batch, error);
-}
-
-static cog_status deliver_batch(void *context, void *batch, cog_error *error) {
-    const struct ingest_run *run = context;
-    TRY(account(run->ingest, batch, error));
-    return run->deliver ? run->deliver(run->context, batch, error) : COG_OK;
-}
-
 cog_status ingest_run(struct ingest *ingest, void *context, ingest_worker_function *work,
                       ingest_receiver *deliver, cog_error *error) {
-    struct ingest_run run = {ingest, context, work, deliver};
-    struct pipeline pipeline = {produce, work_on_batch, deliver_batch,
-                                &run,    ingest->slots, ingest->batch_count};
+    struct pipeline pipeline = {.produce = produce,
+                                .work = work,
+                                .consume = deliver,
+                                .context = context,
+                                .batches = ingest->slots,
+                                .batch_count = ingest->batch_count,
+                                .source = ingest,
+                                .accept = account};
     cog_report *notices = ingest->named_before ? NULL : ingest->report;
     TRY(pipeline_run(&pipeline, ingest->worker_count, error));
     TRY(progress_finish(&ingest->progress, error));

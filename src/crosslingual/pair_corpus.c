@@ -210,8 +210,12 @@ cog_status pair_corpus_read(struct pair_corpus *corpus, struct pair_reader *read
                                    .reader = reader,
                                    .options = options};
     cog_status status = open_reading(&reading, error);
-    struct pipeline pipeline = {produce,  analyse,         intern,
-                                &reading, reading.batches, reading.slot_count};
+    struct pipeline pipeline = {.produce = produce,
+                                .work = analyse,
+                                .consume = intern,
+                                .context = &reading,
+                                .batches = reading.batches,
+                                .batch_count = reading.slot_count};
     THEN(status, pipeline_run(&pipeline, reading.worker_count, error));
     THEN(status, progress_finish(&reading.progress, error));
     close_reading(&reading);

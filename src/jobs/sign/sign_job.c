@@ -247,7 +247,12 @@ static cog_status sign_spool(struct signing *work, cog_error *error) {
         slots[i] = &batches[i];
     bag_spool_rewind(work->spool);
     progress_start(&work->progress, &work->job->run, "signing", work->total_documents);
-    struct pipeline pipeline = {produce_bags, sign_bags, write_spooled, work, slots, count};
+    struct pipeline pipeline = {.produce = produce_bags,
+                                .work = sign_bags,
+                                .consume = write_spooled,
+                                .context = work,
+                                .batches = slots,
+                                .batch_count = count};
     THEN(status, pipeline_run(&pipeline, work->job->threads, error));
     THEN(status, progress_finish(&work->progress, error));
     for (size_t i = 0; i < count; i++) {

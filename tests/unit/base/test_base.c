@@ -189,7 +189,12 @@ TEST(base_pipeline_delivers_in_order) {
         for (int i = 0; i < 9; i++)
             batches[i] = &slots[i];
         struct line_context line = {.total = 5000, .fail_at = -1};
-        struct pipeline pipeline = {produce_number, square_number, check_number, &line, batches, 9};
+        struct pipeline pipeline = {.produce = produce_number,
+                                    .work = square_number,
+                                    .consume = check_number,
+                                    .context = &line,
+                                    .batches = batches,
+                                    .batch_count = 9};
         CHECK_OK(pipeline_run(&pipeline, threads, error));
         CHECK(line.next_expected == 5000);
         struct line_context failing = {.total = 5000, .fail_at = 700};

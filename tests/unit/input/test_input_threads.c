@@ -73,7 +73,12 @@ static void check_threads(const struct reader_options *options, const char *cons
         slots[i] = &batches[i];
     for (int i = 0; i < THREADS; i++)
         CHECK_OK(record_parser_create(work.reader, &work.parsers[i], error));
-    struct pipeline pipeline = {produce, parse, consume, &work, slots, BATCHES};
+    struct pipeline pipeline = {.produce = produce,
+                                .work = parse,
+                                .consume = consume,
+                                .context = &work,
+                                .batches = slots,
+                                .batch_count = BATCHES};
     CHECK_OK(pipeline_run(&pipeline, THREADS, error));
     CHECK_OK(reader_rewind(work.reader, error));
     struct read_result alone = read_all(work.reader);
