@@ -157,7 +157,6 @@ class _Join:
         return {row["step"]: row["pairs"] for row in steps.table.collect()}
 
     def _round(self, begin: int, end: int) -> Stage:
-        from pyspark.sql import functions as f
         block = self.references.filter(f"rank >= {begin} and rank < {end}")
         number = self.rounds
         self.rounds += 1
