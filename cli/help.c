@@ -184,8 +184,7 @@ void print_help(const struct command *command, const struct command *action, boo
         print_methods(shown, stream);
     list_options(&(struct listing){shown, all, stream, print_title, print_option});
     if (!all)
-        fprintf(stream,
-                "\n`cognate %s%s%s --help-all` lists every option; see cognate-%s(1).\n",
+        fprintf(stream, "\n`cognate %s%s%s --help-all` lists every option; see cognate-%s(1).\n",
                 command->name, action ? " " : "", action ? action->name : "", command->name);
 }
 

@@ -21,9 +21,9 @@
  * other handle by one thread at a time. Handles share nothing. The only state of the library itself
  * is a list of the files being written.
  *
- * Argument checks: a call that returns a cog_status checks every pointer, enum and index; an invalid
- * one is COG_ERR_USAGE. Getters take a handle that is not NULL, and return zeros, NULL or false for
- * an index out of range.
+ * Argument checks: a call that returns a cog_status checks every pointer, enum and index; an
+ * invalid one is COG_ERR_USAGE. Getters take a handle that is not NULL, and return zeros, NULL or
+ * false for an index out of range.
  *
  * Versions: the name of the shared library contains the version up to its last dot (from 1.0 on: up
  * to the first). Libraries of the same name are compatible: no struct changes its size, no field

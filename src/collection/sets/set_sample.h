@@ -1,8 +1,8 @@
 /* The size of a collection's sets on disk, estimated before the collection is read: the sets of its
  * first documents, in proportion to the size of its text.
  *
- * The ratio depends on the text: 0.4 (Hindi) to 1.0 (Chinese, short lines of English). Costs at most
- * a few hundredths of a second. */
+ * The ratio depends on the text: 0.4 (Hindi) to 1.0 (Chinese, short lines of English). Costs at
+ * most a few hundredths of a second. */
 #pragma once
 
 #include "collection/ingest.h"

@@ -22,8 +22,8 @@
 enum {
     COLUMN_GROUP_ROWS = CLUSTER_GROUP,
     COLUMN_GROUP_WORDS = COLUMN_GROUP_ROWS / 64, /* per column of a group */
-    COLUMN_BLOCK = 16,      /* columns added together */
-    COLUMN_PLANES_MAX = 13, /* counts below 8192 */
+    COLUMN_BLOCK = 16,                           /* columns added together */
+    COLUMN_PLANES_MAX = 13,                      /* counts below 8192 */
 };
 
 /* Borrowed, from bit_columns or a file. The row at place p of the cluster order is bit p % 64 of

@@ -202,8 +202,8 @@ static cog_status train(struct training *training, const struct signatures_view 
                                  training->distances, error);
         if (status != COG_OK)
             break;
-        clusters_order(training->nearest, training->sample.rows, centres->rows,
-                       training->order, training->ends);
+        clusters_order(training->nearest, training->sample.rows, centres->rows, training->order,
+                       training->ends);
         status = parallel_for(threads, centres->rows, 16, move_centres, training, error);
     }
     return status;

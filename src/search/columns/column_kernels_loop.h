@@ -52,9 +52,8 @@ struct lane {
     bool fetches;
 };
 
-static inline __attribute__((always_inline)) vector read_column(const struct lane *lane,
-                                                                unsigned column,
-                                                                enum block_kind kind) {
+static inline __attribute__((always_inline)) vector
+read_column(const struct lane *lane, unsigned column, enum block_kind kind) {
     const struct column_reading *reading = lane->reading;
     if (kind == BLOCK_LAST && column >= reading->count)
         return (vector){0};
@@ -209,15 +208,14 @@ static inline int32_t dot_product(const uint8_t *shares, const int8_t *weights, 
                 const __m256i *own = (const __m256i *)(weights + 2 * i + half);
                 __m256i high = _mm256_and_si256(_mm256_srli_epi16(both, 4), low);
                 __m256i least = _mm256_and_si256(both, low);
-                pairs = _mm256_add_epi16(pairs,
-                                         _mm256_maddubs_epi16(least, _mm256_loadu_si256(own)));
+                pairs =
+                    _mm256_add_epi16(pairs, _mm256_maddubs_epi16(least, _mm256_loadu_si256(own)));
                 pairs = _mm256_add_epi16(pairs,
                                          _mm256_maddubs_epi16(high, _mm256_loadu_si256(own + 2)));
             }
         sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, ones));
     }
-    __m128i quarter =
-        _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    __m128i quarter = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
     quarter = _mm_add_epi32(quarter, _mm_shuffle_epi32(quarter, 0x4e));
     return _mm_cvtsi128_si32(_mm_add_epi32(quarter, _mm_shuffle_epi32(quarter, 0xb1)));
 #else

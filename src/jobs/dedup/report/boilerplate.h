@@ -27,7 +27,7 @@ struct boilerplate {
         /* The run of given n-grams, as bytes of the passage. It may continue beyond the passage. */
         size_t run_begin, run_end;
         bool is_short_word; /* one of the words by which short texts are compared */
-    } * passages; /* by n-gram */
+    } * passages;           /* by n-gram */
     size_t count;
     struct buffer texts; /* white space as single spaces */
 };
