@@ -12,8 +12,8 @@ struct part_weights {
     unsigned owners;
     const struct shared_segment *segment; /* only for comparison */
     pthread_mutex_t lock;                 /* held while making idf or values */
-    double *idf;      /* by column; NULL until needed; published by an atomic store */
-    float *values;    /* of all entries; NULL until needed; published by an atomic store */
+    double *idf;   /* by column, see column_idf; NULL until needed; published by an atomic store */
+    float *values; /* of all entries; NULL until needed; published by an atomic store */
     size_t looked_up; /* terms of single rows weighed without idf and values; atomic */
 };
 
@@ -116,11 +116,27 @@ cog_status index_share_weights(const cog_index *index, cog_index *other, cog_err
 
 /* ---- Idf ------------------------------------------------------------------------------------- */
 
+/* The idf of a segment's term. The statistics of a live index may lack a term of its newest rows,
+ * which then counts as in queries: as the rarest, if the row has it often enough. Such an idf is
+ * negative, because the frequency is known only per row. */
+static double column_idf(const cog_index *index, const struct idf_table *table,
+                         struct term_counts counts) {
+    double idf =
+        weighting_idf(&index->weighting, statistics_document_count(index->statistics->counts),
+                      table, counts, UINT32_MAX);
+    return counts.document_frequency ? idf : -idf;
+}
+
+static double row_idf(const cog_index *index, double column_idf, double frequency) {
+    if (column_idf >= 0)
+        return column_idf;
+    return frequency < index->weighting.min_collection_frequency ? 0 : -column_idf;
+}
+
 static cog_status fill_idf(const cog_index *index, size_t part, double **result, cog_error *error) {
     enum { AHEAD = 16 };
     const struct segment_terms *terms = &index->parts.segments[part].terms;
     const struct statistics *counts = index->statistics->counts;
-    uint64_t documents = statistics_document_count(counts);
     struct idf_table table = {0};
     double *idf;
     TAKE_ZEROED(idf, terms->count + 1, "weights", error);
@@ -129,8 +145,8 @@ static cog_status fill_idf(const cog_index *index, size_t part, double **result,
         if (i + AHEAD < terms->count)
             statistics_prefetch(counts, terms->hashes[i + AHEAD]);
         if (terms->numbers[i] < terms->count)
-            idf[terms->numbers[i]] = weighting_idf(&index->weighting, documents, &table,
-                                                   statistics_find(counts, terms->hashes[i]), 0);
+            idf[terms->numbers[i]] =
+                column_idf(index, &table, statistics_find(counts, terms->hashes[i]));
     }
     idf_table_free(&table);
     if (status == COG_OK)
@@ -177,9 +193,10 @@ static void weigh_entries(const struct weighing *weighing, uint32_t row, const u
                                              index->parts.segments[weighing->part].lengths[row]);
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
-        values[i] =
-            weighting_weight(&index->weighting, weighing->idf[weighing->is_of_row ? i : columns[i]],
-                             (double)frequencies[i], saturation);
+        double frequency = (double)frequencies[i];
+        double idf = weighing->idf[weighing->is_of_row ? i : columns[i]];
+        values[i] = weighting_weight(&index->weighting, row_idf(index, idf, frequency), frequency,
+                                     saturation);
         sum += (double)values[i] * (double)values[i];
     }
     double scale = sum > 0 ? 1 / sqrt(sum) : 0;
@@ -272,15 +289,14 @@ static bool looks_up(const cog_index *index, size_t part, size_t count) {
 static cog_status look_up_idf(const cog_index *index, size_t part, struct row_weights *weights,
                               cog_error *error) {
     const struct statistics *counts = index->statistics->counts;
-    uint64_t documents = statistics_document_count(counts);
     const uint64_t *hashes;
     TRY(shared_segment_columns(index->parts.owners[part], &hashes, error));
     GROW(weights->idf, weights->idf_capacity, weights->count + 1, "a document's weights", error);
     for (size_t i = 0; i < weights->count; i++)
         statistics_prefetch(counts, hashes[weights->columns[i]]);
     for (size_t i = 0; i < weights->count; i++)
-        weights->idf[i] = weighting_idf(&index->weighting, documents, NULL,
-                                        statistics_find(counts, hashes[weights->columns[i]]), 0);
+        weights->idf[i] =
+            column_idf(index, NULL, statistics_find(counts, hashes[weights->columns[i]]));
     return COG_OK;
 }
 

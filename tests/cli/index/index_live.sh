@@ -80,3 +80,12 @@ grep -E '"(added|matched)"' stats.json
 "$COGNATE" index add I some.jsonl --unless-similar 0.9 --upsert --quiet
 "$COGNATE" index add I some.jsonl --unless-similar 2 2>&1
 "$COGNATE" index check I
+
+# A document with words that no other has is as near to its copy before a merge as after one, also with a least frequency.
+python3 "$here/../make_documents.py" 40 2 80 >eighty.jsonl
+text="the first words of eighty documents, and zebra quagga quagga okapi that only one has"
+for frequency in 1 2; do
+    "$COGNATE" index build W$frequency eighty.jsonl --min-frequency $frequency --quiet
+    printf '{"id": "rare", "text": "%s"}\n' "$text" | "$COGNATE" index add W$frequency - --quiet
+    printf '{"id": "copy", "text": "%s"}\n' "$text" | "$COGNATE" index add W$frequency - --unless-similar 0.9 --quiet
+done
