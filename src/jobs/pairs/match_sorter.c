@@ -68,11 +68,23 @@ static cog_status spill(struct match_sorter *sorter, cog_error *error) {
     return COG_OK;
 }
 
+/* Doubles the buffer up to its capacity. */
+static cog_status grow(struct match_sorter *sorter, cog_error *error) {
+    const size_t wanted = sorter->room ? 2 * sorter->room : LEAST_ITEMS;
+    const size_t room = wanted < sorter->capacity ? wanted : sorter->capacity;
+    struct match *grown = realloc(sorter->items, room * sizeof *grown);
+    if (!grown)
+        return error_memory(error, room * sizeof *grown, "matches");
+    sorter->items = grown;
+    sorter->room = room;
+    return COG_OK;
+}
+
 /* Sorting may free enough room if the buffer has many duplicate pairs; otherwise it becomes a run.
  */
 static cog_status make_room(struct match_sorter *sorter, cog_error *error) {
-    if (!sorter->items)
-        return TAKEN(sorter->items, sorter->capacity, "matches", error);
+    if (sorter->room < sorter->capacity)
+        return grow(sorter, error);
     sort_buffer(sorter);
     return sorter->count > sorter->capacity / 2 ? spill(sorter, error) : COG_OK;
 }
@@ -80,10 +92,10 @@ static cog_status make_room(struct match_sorter *sorter, cog_error *error) {
 static cog_status add(struct match_sorter *sorter, const struct match *items, size_t count,
                       cog_error *error) {
     while (count > 0) {
-        if (!sorter->items || sorter->count == sorter->capacity) {
+        if (sorter->count == sorter->room) {
             TRY(make_room(sorter, error));
         }
-        size_t room = sorter->capacity - sorter->count, taken = count < room ? count : room;
+        size_t room = sorter->room - sorter->count, taken = count < room ? count : room;
         memcpy(sorter->items + sorter->count, items, taken * sizeof *items);
         sorter->count += taken;
         items += taken;
@@ -235,9 +247,9 @@ cog_status match_sorter_finish(struct match_sorter *sorter, struct match_list *m
     if (sorter->run_count == 0) {
         sort_buffer(sorter);
         *matches = (struct match_list){
-            .items = sorter->items, .count = sorter->count, .capacity = sorter->capacity};
+            .items = sorter->items, .count = sorter->count, .capacity = sorter->room};
         sorter->items = NULL;
-        sorter->count = 0;
+        sorter->count = sorter->room = 0;
         return COG_OK;
     }
     if (sorter->count)
@@ -248,7 +260,7 @@ cog_status match_sorter_finish(struct match_sorter *sorter, struct match_list *m
     free(sorter->items);
     sorter->items = NULL;
     sorter->file = -1;
-    sorter->run_count = sorter->count = 0;
+    sorter->run_count = sorter->count = sorter->room = 0;
     sorter->written = 0;
     return status;
 }

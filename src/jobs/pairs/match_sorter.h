@@ -15,8 +15,8 @@ struct match_run {
 /* Use match_sorter_init and match_sorter_free. */
 struct match_sorter {
     struct match *items;
-    size_t count, capacity;
-    int file; /* -1: none yet */
+    size_t count, room, capacity; /* `room` items are allocated, `capacity` at most */
+    int file;                     /* -1: none yet */
     uint64_t written;
     struct match_run *runs;
     size_t run_count, run_capacity;

@@ -15,7 +15,7 @@ enum {
      * and the join's data per rank. */
     BYTES_PER_DOCUMENT = 40,
     SORTER_SHARE = 16,        /* of the room, for matches; doubled while they are sorted */
-    SORTER_BYTES = 512 << 20, /* without a limit; only the used part takes memory */
+    SORTER_BYTES = 512 << 20, /* at most, without a limit */
     GROUP_GRAIN = 1024
 };
 #define NO_ROW UINT32_MAX

@@ -54,6 +54,22 @@ TEST(match_sorter_sorts_as_memory_does) {
     }
 }
 
+TEST(match_sorter_takes_the_memory_of_its_matches) {
+    struct random random = random_seeded(6);
+    struct match_list expected = random_matches(&random, 50000, 1u << 20), sorted = {0};
+    struct match_sorter sorter;
+    match_sorter_init(&sorter, 1u << 30);
+    CHECK_OK(match_sorter_add(&sorter, expected.items, expected.count, error));
+    CHECK_OK(match_sorter_finish(&sorter, &sorted, error));
+    sort_plainly(&expected);
+    CHECK(sorted.count == expected.count &&
+          memcmp(sorted.items, expected.items, sorted.count * sizeof *sorted.items) == 0);
+    CHECK_MSG(sorted.capacity < 2 * 50000, "%zu", sorted.capacity);
+    match_list_free(&sorted);
+    match_list_free(&expected);
+    match_sorter_free(&sorter);
+}
+
 TEST(match_sorter_merges_more_runs_than_its_buffer_has_parts) {
     struct match_sorter sorter;
     struct match_list sorted = {0};
