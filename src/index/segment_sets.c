@@ -65,7 +65,7 @@ double document_set_similarity(const struct set_measure *measure, const struct d
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 static size_t record_bytes(uint32_t terms, uint32_t words) {
-    return terms + words == 0 ? TEXT_BYTES : member_set_bytes(terms) + member_set_bytes(words);
+    return (uint64_t)terms + words == 0 ? TEXT_BYTES : member_set_bytes(terms) + member_set_bytes(words);
 }
 
 bool segment_sets_record(const struct segment_sets *sets, size_t row, struct bytes_view *record) {

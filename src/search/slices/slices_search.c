@@ -328,7 +328,7 @@ static cog_status scan(struct slices_searcher *searcher, const uint8_t *query,
         hamming_scan(rows, query, row, count, searcher->distances);
         size_t found = limit < 0 ? 0
                                  : hamming_kernels()->select(searcher->distances, count,
-                                                             (uint16_t)limit, searcher->chosen);
+                                                             (uint32_t)limit, searcher->chosen);
         TRY(prepare_hits(searcher, request, hits + found, error));
         for (size_t i = 0; i < found; i++) {
             uint32_t place = searcher->chosen[i];
@@ -518,11 +518,13 @@ cog_status slices_search(struct slices_searcher *searcher, const uint8_t *query,
         answer->exact = true;
         return COG_OK;
     }
-    if (request->k == 0)
-        return search_exactly(searcher, query, request, request->radius_bits, answer, error);
     struct slices_request bounded = *request;
     if (bounded.k > searcher->view->rows)
         bounded.k = searcher->view->rows;
+    if (bounded.radius_bits > searcher->view->layout.bits)
+        bounded.radius_bits = searcher->view->layout.bits;
+    if (bounded.k == 0)
+        return search_exactly(searcher, query, &bounded, bounded.radius_bits, answer, error);
     if (request->certain)
         return search_certain(searcher, query, &bounded, answer, error);
     if (request->weights && request->probes)

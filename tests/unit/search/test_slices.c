@@ -285,6 +285,10 @@ TEST(slices_radius_and_certain_answers_are_exact) {
             CHECK_MSG(search_agrees(searcher, row_bytes(&set, radius % set.view.rows),
                                     (struct slices_request){.radius_bits = radius}, true, &exact),
                       "shape %zu, radius %u", shape, radius);
+        for (uint32_t radius = 1u << 16; radius; radius = radius == UINT32_MAX ? 0 : UINT32_MAX)
+            CHECK_MSG(search_agrees(searcher, row_bytes(&set, 0),
+                                    (struct slices_request){.radius_bits = radius}, true, &exact),
+                      "shape %zu, radius %u", shape, radius);
         for (size_t k = 1; k < 4000; k = 3 * k)
             CHECK_MSG(search_agrees(searcher, row_bytes(&set, k % set.view.rows),
                                     (struct slices_request){.k = k, .certain = true}, true, &exact),
