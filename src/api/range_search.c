@@ -14,7 +14,7 @@ enum { SCAN_ROWS = 1024, QUERIES_AT_ONCE = 16 };
 /* What one thread has for itself. */
 struct range_scratch {
     uint16_t distances[SCAN_ROWS];
-    uint32_t positions[SCAN_ROWS + 16];
+    uint32_t positions[SCAN_ROWS];
     struct topk nearest;
     struct neighbour *neighbours; /* of one query */
 };

@@ -70,7 +70,7 @@ struct hamming_kernels {
     /* distances[i] belongs to the row at rows + numbers[i] * stride_bytes; prefetches ahead. */
     void (*gather)(const uint8_t *query, const uint8_t *rows, size_t stride_bytes, size_t words,
                    const uint32_t *numbers, size_t count, uint16_t *distances);
-    /* Ascending positions of the distances <= limit; positions holds count + 16 entries. */
+    /* Ascending positions of the distances <= limit; positions holds count entries. */
     size_t (*select)(const uint16_t *distances, size_t count, uint32_t limit, uint32_t *positions);
 };
 

@@ -167,7 +167,7 @@ static cog_status searcher_create(struct searcher *searcher, struct search *sear
                                   cog_error *error) {
     searcher->search = search;
     TAKE(searcher->distances, search->scan_rows, "an exhaustive search", error);
-    TAKE(searcher->positions, search->scan_rows + 16, "an exhaustive search", error);
+    TAKE(searcher->positions, search->scan_rows, "an exhaustive search", error);
     TAKE_ZEROED(searcher->limits, search->block_capacity, "an exhaustive search", error);
     if (search->block.panels)
         TRY(tile_scratch_create(&searcher->scratch, search->block.tile, search->rows->bits, error));

@@ -6,7 +6,7 @@
 #include "base/threads.h"
 #include "hamming/hamming.h"
 
-enum { QUERY_GRAIN = 64, SELECT_SLACK = 16 };
+enum { QUERY_GRAIN = 64 };
 
 struct prober {
     struct lsh_probing probing;
@@ -41,7 +41,7 @@ static cog_status find_distances(const struct lsh_join *join, struct prober *pro
     const uint32_t *rows = prober->probing.candidates;
     const size_t count = prober->probing.candidate_count;
     GROW(prober->distances, prober->distance_capacity, count, "candidates", error);
-    GROW(prober->positions, prober->position_capacity, count + SELECT_SLACK, "candidates", error);
+    GROW(prober->positions, prober->position_capacity, count, "candidates", error);
     hamming_gather(join->rows->signatures, signature_row(join->queries->signatures, query), rows,
                    count, prober->distances);
     *found =

@@ -25,8 +25,8 @@ size_t slice_layout_offsets(const struct slice_layout *layout) {
     return slice_first_offset(layout, layout->count);
 }
 
-/* Slices whose keys are taken from a row in one visit: a row is a cache line or two, and visiting
- * it for each slice alone would read the collection once a slice. */
+/* Slices whose keys are taken in one visit of a row. A row is a cache line or two, so visiting it
+ * for one slice at a time would read the collection once per slice. */
 enum { SLICES_TOGETHER = 4, ROW_BLOCK = 4096, SCATTER_AHEAD = 16 };
 
 struct build {
@@ -175,6 +175,8 @@ cog_status slices_check(const struct slices_view *view, cog_error *error) {
     return COG_OK;
 }
 
+/* ---- Lists by rings -------------------------------------------------------------------------- */
+
 enum { OFFSETS_AHEAD = 48 }; /* lists */
 
 double slice_ball_lists(unsigned width, unsigned reach) {
@@ -259,12 +261,10 @@ void slice_reading_free(struct slice_reading *reading) {
     *reading = (struct slice_reading){0};
 }
 
-/* ---- Lists by margins --------------------------------------------------------------------------
- */
+/* ---- Lists by margins ------------------------------------------------------------------------ */
 
 enum {
-    PROBE_FLIPS =
-        4, /* bits of a set; more are never among the likeliest at these numbers of lists */
+    PROBE_FLIPS = 4,  /* bits of a set: larger sets are never among the likeliest lists */
     PROBE_STEPS = 14, /* of bisection */
     PROBE_SAMPLE = 8, /* slices or more for each that is looked at to find the bound */
     PROBE_SLACK = 16, /* the bound may let a sixteenth fewer sets pass */

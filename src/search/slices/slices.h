@@ -130,6 +130,8 @@ struct slices_batch {
 };
 extern const struct query_searching slices_searching; /* its context is a slices_batch */
 
+/* ---- Reading --------------------------------------------------------------------------------- */
+
 /* Selects the lists that a query reads, and looks them up and prefetches them as one sequence over
  * all slices: the part of slice search between the request and the scores. */
 

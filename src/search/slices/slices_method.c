@@ -44,7 +44,7 @@ static cog_status write(const void *tables, struct container_writer *writer, cog
     return container_writer_sections(writer, parts, 2, error);
 }
 
-/* The number of offsets tells the number of slices, and that their widths. */
+/* The number of offsets determines the number of slices, and the number of slices their widths. */
 static bool find_layout(unsigned bits, size_t offsets, struct slice_layout *layout) {
     for (unsigned width = 1; width <= SLICE_WIDTH_MAX && width <= bits; width++) {
         *layout = slice_layout_of(bits, width);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "hamming/hamming.h"
 #include "search/hits/query_batch.h"
 
@@ -11,7 +12,15 @@ enum {
     LINE_ROWS = 16,      /* row numbers in a cache line */
     /* Looking at and clearing this many rows costs what following one posting does. */
     ROWS_PER_POSTING = 64,
+    CANDIDATES_PER_VERIFIED = 4, /* expected by chance; the best are verified */
+    SCAN_ROWS = 4096,            /* scanned at a time */
 };
+
+/* Costs that decide between lists and a scan, in picoseconds: what one list, one posting and one
+ * byte of signatures took on server processors. Only speed depends on them. */
+enum { LIST_COST_PS = 15000, POSTING_COST_PS = 1500, SCAN_BYTE_COST_PS = 80 };
+
+/* ---- Scores ---------------------------------------------------------------------------------- */
 
 cog_status slice_scores_init(struct slice_scores *scores, size_t rows, unsigned slices,
                              cog_error *error) {
@@ -50,8 +59,7 @@ static inline __attribute__((always_inline)) void add_lists(struct slice_scores 
                                                             size_t count, unsigned threshold,
                                                             unsigned mode) {
     size_t mask = scores->mask, found = scores->candidate_count;
-    uint8_t *values =
-        scores->scores; /* bytes alias everything: keep what the loop needs in locals */
+    uint8_t *values = scores->scores; /* bytes alias everything: the loop needs locals */
     for (size_t l = 0; l < count; l++) {
         if (l + POSTINGS_AHEAD < count) {
             __builtin_prefetch(lists[l + POSTINGS_AHEAD].at);
@@ -146,8 +154,7 @@ static unsigned slice_scores_threshold(const struct slice_scores *scores,
     return threshold;
 }
 
-/* ---- Collecting, portable ----------------------------------------------------------------------
- */
+/* ---- Collecting, portable -------------------------------------------------------------------- */
 
 typedef uint8_t byte_vector __attribute__((vector_size(16)));
 
@@ -195,15 +202,7 @@ score_collect *score_collect_for(enum cpu_level level) {
     return levels[level];
 }
 
-enum {
-    CANDIDATES_PER_VERIFIED = 4, /* expected by chance; the best are verified */
-    SCAN_ROWS = 4096,            /* scanned at a time */
-    SELECT_SLACK = 16,           /* places that a kernel may write after the last */
-};
-
-/* Costs that decide between lists and a scan, in picoseconds: what one list, one posting and one
- * byte of signatures took on server processors. Only speed depends on them. */
-enum { LIST_COST_PS = 15000, POSTING_COST_PS = 1500, SCAN_BYTE_COST_PS = 80 };
+/* ---- Searchers ------------------------------------------------------------------------------- */
 
 struct slices_searcher {
     const struct slices_view *view;
@@ -216,6 +215,7 @@ struct slices_searcher {
     struct topk nearest;
     struct slice_reading reading;
     uint8_t admitted[SLICE_COUNT_MAX], reach[SLICE_COUNT_MAX]; /* rings of each slice */
+    uint64_t by_length[SLICE_COUNT_MAX]; /* slices, by the length of the query's own list */
 };
 
 cog_status slices_searcher_create(const struct slices_view *view,
@@ -230,8 +230,8 @@ cog_status slices_searcher_create(const struct slices_view *view,
     searcher->view = view;
     searcher->signatures = signatures;
     cog_status status = slice_scores_init(&searcher->scores, view->rows, view->layout.count, error);
-    THEN(status, TAKEN(searcher->chosen, view->rows + SELECT_SLACK, "a searcher", error));
-    THEN(status, TAKEN(searcher->distances, view->rows + SELECT_SLACK, "a searcher", error));
+    THEN(status, TAKEN(searcher->chosen, view->rows, "a searcher", error));
+    THEN(status, TAKEN(searcher->distances, view->rows, "a searcher", error));
     return HAND_OUT(status, searcher, slices_searcher_free, result);
 }
 
@@ -450,19 +450,16 @@ static bool deal_rings(struct slices_searcher *searcher, const uint8_t *query, u
     if (each + (odd > 0) > view->layout.narrow_width + 1u)
         return false;
     memset(searcher->reach, (int)each, slices);
-    for (; odd > 0; odd--) {
-        unsigned best = slices; /* none yet: in a damaged file, lists may have any length */
-        uint32_t least = 0;
-        for (unsigned slice = 0; slice < slices; slice++) {
-            const uint32_t *at = view->offsets + slice_first_offset(&view->layout, slice) +
-                                 slice_query_key(view, query, slice);
-            if (searcher->reach[slice] == each && (best == slices || at[1] - at[0] < least)) {
-                least = at[1] - at[0];
-                best = slice;
-            }
-        }
-        searcher->reach[best]++;
+    if (odd == 0)
+        return true;
+    for (unsigned slice = 0; slice < slices; slice++) {
+        const uint32_t *at = view->offsets + slice_first_offset(&view->layout, slice) +
+                             slice_query_key(view, query, slice);
+        searcher->by_length[slice] = (uint64_t)(at[1] - at[0]) << 32 | slice;
     }
+    qsort(searcher->by_length, slices, sizeof *searcher->by_length, compare_u64);
+    for (unsigned i = 0; i < odd; i++)
+        searcher->reach[(uint32_t)searcher->by_length[i]]++;
     return true;
 }
 

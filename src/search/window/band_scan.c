@@ -12,7 +12,6 @@ enum {
     BELT_PANELS_MIN = 8,
     WIDTH_MIN = 64,    /* else the odd wide window is parted into too many strips */
     NARROW_WINDOW = 8, /* too little of a tile would be inside the band */
-    SELECT_SLACK = 16  /* entries that select() may write beyond the count */
 };
 
 /* What the windows of a block and of the next touch, several times, as far as the cache holds it.
@@ -97,8 +96,7 @@ static cog_status scan_query(struct band_scanner *scanner, const struct band *ba
     const uint32_t query_row = band->queries.rows[query];
     size_t count = band->ends[query] - band->begins[query];
     GROW(scanner->distances, scanner->distance_capacity, count, "the rows of a window", error);
-    GROW(scanner->positions, scanner->position_capacity, count + SELECT_SLACK,
-         "the rows of a window", error);
+    GROW(scanner->positions, scanner->position_capacity, count, "the rows of a window", error);
     kernels->gather(signature_row(band->queries.view, query_row), view->data, view->stride_bytes,
                     scanner->words, rows, count, scanner->distances);
     size_t found =

@@ -87,7 +87,7 @@ TEST(hamming_select_lists_positions_within_the_limit) {
         uint32_t bound = 1 + (uint32_t)random_below(&random, 5000);
         uint32_t limit = round % 5 ? (uint32_t)random_below(&random, bound + 1) : 100000;
         uint16_t distances[200];
-        uint32_t expected[200], positions[216];
+        uint32_t expected[200], positions[201];
         size_t expected_count = 0;
         for (size_t i = 0; i < count; i++) {
             distances[i] = (uint16_t)random_below(&random, bound);
@@ -98,7 +98,9 @@ TEST(hamming_select_lists_positions_within_the_limit) {
             const struct hamming_kernels *kernels = hamming_kernels_for((enum cpu_level)level);
             if (!kernels)
                 continue;
+            positions[count] = UINT32_MAX;
             CHECK(kernels->select(distances, count, limit, positions) == expected_count);
+            CHECK(positions[count] == UINT32_MAX);
             CHECK(memcmp(positions, expected, expected_count * sizeof *expected) == 0);
         }
     }
