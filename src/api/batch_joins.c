@@ -122,7 +122,7 @@ cog_status cog_permute_signatures(const cog_signatures *signatures, uint64_t see
     const struct signatures_view *view = &signatures->file.view;
     struct bit_permutation *permutations;
     TRY(check_bytes(view->bits, error));
-    TAKE_ZEROED(permutations, tables + 1, "permutations", error);
+    TAKE_ZEROED(permutations, (size_t)tables + 1, "permutations", error);
     cog_status status = COG_OK;
     for (unsigned t = 0; t < tables && status == COG_OK; t++)
         status = bit_permutation_create(&permutations[t], view->bits, seed,

@@ -254,7 +254,7 @@ static cog_status export_clusters(const struct clusters *clusters, struct ArrowA
         number += sizes[i] > 1;
     }
     for (size_t row = 0; row < clusters->rows && places; row++) {
-        uint32_t own = clusters->cluster[row];
+        const size_t own = clusters->cluster[row];
         if (sizes[own] < 2)
             continue;
         size_t at = places[2 * own]++;

@@ -77,14 +77,14 @@ cog_status link_search_take(const cog_link_options *options, struct link_search 
 cog_status neighbours_take(const cog_link_neighbours *given, uint64_t others, size_t k,
                            struct cosine_neighbours *own, cog_error *error) {
     const size_t documents = (size_t)given->documents;
-    size_t room;
-    if (documents)
+    if (documents) {
         TRY(offsets_check(given->offsets, documents, "neighbours", error));
-    if (!size_multiply(documents, k, &room))
-        return error_memory(error, SIZE_MAX, "neighbours");
-    *own = (struct cosine_neighbours){.queries = documents, .k = k};
-    TAKE_ZEROED(own->counts, documents, "neighbours", error);
-    TAKE(own->items, room, "neighbours", error);
+        if (given->offsets[documents]) {
+            TRY(check_given(given->rows, "rows of neighbours", error));
+            TRY(check_given(given->similarities, "similarities of neighbours", error));
+        }
+    }
+    TRY(cosine_neighbours_take(own, documents, k, error));
     for (size_t row = 0; row < documents; row++) {
         size_t begin = (size_t)given->offsets[row];
         size_t count = (size_t)given->offsets[row + 1] - begin;

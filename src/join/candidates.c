@@ -23,12 +23,13 @@ static struct candidate *candidate_slot(const struct candidates *candidates, uin
 
 static cog_status candidates_grow(struct candidates *candidates, cog_error *error) {
     size_t slots = hash_slots(candidates->count + 1, 64);
+    struct candidate *grown;
     if (slots <= candidates->slot_count)
         return COG_OK;
     GROW(candidates->ranks, candidates->capacity, slots / 2, "candidates", error);
+    TAKE_ZEROED(grown, slots, "candidates", error);
     free(candidates->slots);
-    candidates->slots = NULL;
-    TAKE_ZEROED(candidates->slots, slots, "candidates", error);
+    candidates->slots = grown;
     candidates->slot_count = slots;
     candidates->turn = 1;
     for (size_t i = 0; i < candidates->count; i++)

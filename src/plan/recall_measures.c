@@ -39,6 +39,7 @@ uint32_t recall_measured_k(size_t k) {
 size_t recall_candidates(size_t k, unsigned effort) {
     enum { PER_NEIGHBOUR = 5 };
     uint32_t measured = recall_measured_k(k);
+    k = k < UINT32_MAX ? k : UINT32_MAX; /* an index has fewer rows, and the product fits */
     return (measured ? measured : k) * PER_NEIGHBOUR << effort;
 }
 

@@ -122,10 +122,9 @@ static uint64_t position_of(const cog_index *index, uint64_t row) {
     const struct manifest_entry *entries = index->parts.manifest.entries;
     for (size_t i = 0; i < part; i++)
         position += entries[i].rows - entries[i].removed_count;
-    size_t removed = 0;
-    while (removed < entries[part].removed_count &&
-           entries[part].removed[removed] < row - first_row)
-        removed++;
+    size_t removed;
+    FIND_FIRST_NOT(removed, 0, entries[part].removed_count,
+                   entries[part].removed[removed] < row - first_row);
     return position + (row - first_row) - removed;
 }
 

@@ -159,13 +159,14 @@ static cog_status append_mark(const struct record_marks *marks, uint32_t row, st
     const struct duplicates *duplicates = marks->duplicates;
     const bool is_kept = duplicates_keeps(duplicates, row);
     struct buffer twin = {0};
+    cog_status status = COG_OK;
     bool fits = buffer_append_text(bytes, "{");
     if (marks->clusters[row] != NONE)
         fits = fits && buffer_printf(bytes, "\"cluster\":%u,", marks->clusters[row]);
     fits = fits && buffer_printf(bytes, "\"kept\":%s", is_kept ? "true" : "false");
     if (!is_kept) {
-        TRY(duplicates_id(duplicates, duplicates->twin[row], duplicates->by_reference, &twin,
-                          error));
+        status = duplicates_id(duplicates, duplicates->twin[row], duplicates->by_reference, &twin,
+                               error);
         fits = fits && buffer_append_text(bytes, ",\"twin\":") &&
                json_append_string(bytes, view_of(twin.data, twin.size)) &&
                buffer_printf(bytes, ",\"similarity\":%.6f,\"reason\":\"%s\"",
@@ -174,7 +175,7 @@ static cog_status append_mark(const struct record_marks *marks, uint32_t row, st
         buffer_free(&twin);
     }
     fits = fits && buffer_append(bytes, "}", 1);
-    return fits ? COG_OK : error_memory(error, bytes->size, "marks");
+    return fits || status != COG_OK ? status : error_memory(error, bytes->size, "marks");
 }
 
 /* Inserts the mark before the closing brace of the record. */

@@ -213,8 +213,10 @@ static cog_status judge_hits(const struct evaluation *evaluation, const struct l
 /* Goes through both lists in the order of the queries. */
 static cog_status evaluate_lists(struct evaluation *evaluation, const struct listed_hits *found,
                                  const struct listed_hits *truth, cog_error *error) {
-    size_t k = evaluation->k, at = 0;
+    const size_t most = found->count > truth->count ? found->count : truth->count;
+    const size_t k = evaluation->k < most ? evaluation->k : most;
     struct match *items;
+    size_t at = 0;
     TAKE(items, 2 * k + 1, "neighbours", error);
     cog_status status = COG_OK;
     for (size_t i = 0; i < truth->count && status == COG_OK;) {

@@ -198,15 +198,19 @@ enum { SEEN_LOG = 1, UNSAVED_TEXTS = 256, HEAD_BYTES = 16 };
 
 static bool append_unsaved(struct cog_seen *seen, const struct document_set *sets) {
     const struct seen_text *text = &seen->texts[seen->count - 1];
+    const size_t before = seen->unsaved.size;
     uint8_t head[8], made[HEAD_BYTES] = {0};
     encode_u32(made, seen->ngram);
     encode_u64(made + 8, seen->made_by);
     encode_u32(head, (uint32_t)sets->term_count);
     encode_u32(head + 4, (uint32_t)sets->word_count);
-    return (seen->unsaved.size || buffer_append(&seen->unsaved, made, sizeof made)) &&
-           buffer_append(&seen->unsaved, head, sizeof head) &&
-           buffer_append(&seen->unsaved, seen->bytes.data + text->offset,
-                         seen->bytes.size - text->offset);
+    const bool fits = (before || buffer_append(&seen->unsaved, made, sizeof made)) &&
+                      buffer_append(&seen->unsaved, head, sizeof head) &&
+                      buffer_append(&seen->unsaved, seen->bytes.data + text->offset,
+                                    seen->bytes.size - text->offset);
+    if (!fits)
+        seen->unsaved.size = before; /* a part of a text would damage the file */
+    return fits;
 }
 
 static cog_status save(struct cog_seen *seen, cog_error *error) {

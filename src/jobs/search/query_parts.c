@@ -319,9 +319,11 @@ static cog_status take_room(struct query_part *item, unsigned bits, bool want_ma
     if (item->signatures.data)
         return COG_OK;
     uint8_t *data;
+    if (want_margins && !item->margins)
+        TAKE(item->margins, (size_t)bits, "margins", error);
     TAKE_ZEROED(data, stride, "a query", error);
     item->signatures = (struct signatures_view){data, 1, bits, stride};
-    return want_margins ? TAKEN(item->margins, (size_t)bits, "margins", error) : COG_OK;
+    return COG_OK;
 }
 
 /* The first segment whose rows were signed with the same statistics as this one; a live index has
@@ -378,7 +380,7 @@ cog_status query_parts_sign_one(struct query_parts *parts, const cog_index *inde
 
 /* ---- Some of them ---------------------------------------------------------------------------- */
 
-/* Copies one row per query; NULL if there are no rows. */
+/* Copies one row per query. */
 static cog_status copy_rows(const void *rows, size_t size_bytes, const uint32_t *queries,
                             size_t count, void *copies, cog_error *error) {
     uint8_t *copy = memory_array(count + 1, size_bytes);

@@ -103,7 +103,7 @@ static cog_status search_part(const cog_index *index, size_t part, uint64_t firs
         own.queries = query_parts_of(queries, part);
         if (plan && !plan->parts[part].uses_margins)
             own.queries.margins = NULL;
-        own.k = k && k + spare < entry->rows ? k + spare : k ? entry->rows : 0;
+        own.k = k < entry->rows - spare ? k + (k ? spare : 0) : entry->rows;
         own.first = asked->first && entry->removed_count == 0; /* the first may be removed */
         TRY(search_tables(index, part, method, &own, lists, error));
         drop_removed(lists, entry, first_row, k, own.k, &is_short);

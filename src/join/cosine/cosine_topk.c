@@ -311,9 +311,12 @@ cog_status cosine_topk_kept(const struct sparse_matrix *queries,
 
 cog_status cosine_neighbours_take(struct cosine_neighbours *neighbours, size_t queries, size_t k,
                                   cog_error *error) {
+    size_t items;
     *neighbours = (struct cosine_neighbours){.queries = queries, .k = k};
+    if (!size_multiply(queries, k, &items))
+        return error_memory(error, SIZE_MAX, "neighbours");
     TAKE_ZEROED(neighbours->counts, queries, "neighbours", error);
-    return TAKEN(neighbours->items, queries * k, "neighbours", error);
+    return TAKEN(neighbours->items, items, "neighbours", error);
 }
 
 static bool is_nearer(struct cosine_neighbour a, struct cosine_neighbour b) {

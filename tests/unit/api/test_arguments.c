@@ -518,3 +518,47 @@ TEST(accessors_give_zeros_for_an_index_out_of_range) {
     }
     close_world();
 }
+
+/* ---- Numbers without a limit ----------------------------------------------------------------- */
+
+static size_t hits_of(const cog_index *index, const cog_search_options *options,
+                      cog_error *error) {
+    cog_hits *hits = NULL;
+    size_t count = 0;
+    if (cog_index_search(index, world.documents, options, NULL, &hits, NULL, error) == COG_OK)
+        count = cog_hits_count(hits);
+    cog_hits_free(hits);
+    return count;
+}
+
+/* All rows that match, as with k = DOCUMENTS. */
+static void try_largest_k(cog_index *index) {
+    cog_search_options few, all;
+    cog_error failure = {0};
+    cog_search_options_init(&few);
+    cog_search_options_init(&all);
+    few.k = DOCUMENTS;
+    for (int bits = 0; bits < 4; bits++) {
+        all.k = SIZE_MAX >> bits;
+        const size_t count = hits_of(index, &few, &failure);
+        CHECK_MSG(count > 0 && hits_of(index, &all, &failure) == count, "%s", failure.message);
+    }
+}
+
+TEST(a_number_of_neighbours_beyond_all_rows_asks_for_all_of_them) {
+    static const char *const removed[] = {"1", "5", "7"};
+    const char *line = "query\trank\tid\tsimilarity\tdistance\nq\t1\ta\t0.5\t3\n";
+    const char *path = write_text("hits.tsv", line);
+    cog_neighbour_quality quality = {0};
+    CHECK_OK(open_world(error));
+    try_largest_k(world.index);
+    try_largest_k(world.sets);
+    CHECK_OK(cog_index_remove(world.index, removed, 3, NULL, error));
+    CHECK_OK(cog_index_remove(world.sets, removed, 3, NULL, error));
+    try_largest_k(world.index);
+    try_largest_k(world.sets);
+    CHECK_OK(
+        cog_evaluate_neighbour_files(path, path, SIZE_MAX / 2 + 1, 64, &quality, error));
+    CHECK(quality.recall == 1 && quality.k == SIZE_MAX / 2 + 1);
+    close_world();
+}
