@@ -117,6 +117,7 @@ cog_status cog_statistics_collect(cog_documents *documents, const cog_term_optio
                                   cog_report *report, cog_error *error) {
     TRY(check_given(documents, "documents", error));
     TRY(check_given(terms, "terms", error));
+    TRY(check_given(result, "statistics", error));
     return statistics_collect(documents, terms, run, NULL, result, report, error);
 }
 

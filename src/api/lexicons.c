@@ -30,8 +30,10 @@ void cog_lexicon_options_init(cog_lexicon_options *options) {
 }
 
 static cog_status check_paths(const char *const *paths, size_t path_count,
-                              const cog_lexicon_options *options, cog_error *error) {
+                              const cog_lexicon_options *options, const void *result,
+                              cog_error *error) {
     TRY(check_given(options, "options", error));
+    TRY(check_given(result, "lexicon", error));
     TRY(options_check_reserved(options->reserved, 4, "lexicon", error));
     TRY(check_enum(options->format, COG_PAIRS_PO + 1, "format of parallel text", error));
     return path_count ? check_given(paths, "paths", error) : COG_OK;
@@ -42,7 +44,7 @@ cog_status cog_lexicon_train(const char *const *paths, size_t path_count,
                              cog_lexicon **result, cog_report *report, cog_error *error) {
     cog_lexicon *lexicon = NULL;
     struct job job;
-    TRY(check_paths(paths, path_count, options, error));
+    TRY(check_paths(paths, path_count, options, result, error));
     TAKE_ZEROED(lexicon, 1, "a lexicon", error);
     job_begin(&job, run, report);
     cog_status status = lexicon_train(&lexicon->table, &job, paths, path_count, options, error);
@@ -54,7 +56,7 @@ cog_status cog_lexicon_convert(const char *const *paths, size_t path_count, cog_
                                const cog_lexicon_options *options, cog_lexicon **result,
                                cog_report *report, cog_error *error) {
     cog_lexicon *lexicon = NULL;
-    TRY(check_paths(paths, path_count, options, error));
+    TRY(check_paths(paths, path_count, options, result, error));
     TRY(check_enum(format, COG_TABLE_BITEXTOR + 1, "format of tables", error));
     TAKE_ZEROED(lexicon, 1, "a lexicon", error);
     cog_status status =
@@ -71,6 +73,7 @@ cog_status cog_lexicon_save(const cog_lexicon *lexicon, const char *path, cog_er
 cog_status cog_lexicon_open(const char *path, cog_lexicon **result, cog_error *error) {
     cog_lexicon *lexicon = NULL;
     TRY(check_given(path, "path", error));
+    TRY(check_given(result, "lexicon", error));
     TAKE_ZEROED(lexicon, 1, "a lexicon", error);
     cog_status status = lexicon_load(path, &lexicon->table, error);
     return HAND_OUT(status, lexicon, cog_lexicon_free, result);
@@ -114,6 +117,8 @@ cog_status cog_lexicon_translate(const cog_lexicon *lexicon, const char *text, s
                                  cog_error *error) {
     TRY(check_given(lexicon, "lexicon", error));
     TRY(check_given(text, "text", error));
+    TRY(check_given(translations, "translations", error));
+    TRY(check_given(count, "count", error));
     if (!utf8_is_valid(text, text_size))
         return error_set(error, COG_ERR_INPUT, "the text is not valid UTF-8");
     return lexicon_translate(&lexicon->table, view_of(text, text_size), linkers, translations,

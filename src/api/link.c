@@ -32,10 +32,11 @@ void cog_link_options_init(cog_link_options *options) {
 
 static cog_status check_sides(const cog_documents *from, const cog_documents *to,
                               const cog_lexicon *lexicon, const cog_projection_options *options,
-                              cog_error *error) {
+                              const void *result, cog_error *error) {
     TRY(check_given(from, "from", error));
     TRY(check_given(to, "to", error));
     TRY(check_given(lexicon, "lexicon", error));
+    TRY(check_given(result, "result", error));
     return projection_options_check(options, error);
 }
 
@@ -45,7 +46,7 @@ cog_status cog_links_prepare(cog_documents *from, cog_documents *to, const cog_l
     cog_documents *const documents[2] = {from, to};
     cog_links *links = NULL;
     struct job job;
-    TRY(check_sides(from, to, lexicon, options, error));
+    TRY(check_sides(from, to, lexicon, options, result, error));
     TAKE_ZEROED(links, 1, "links", error);
     job_begin(&job, run, report);
     cog_status status = link_prepare(links, &job, documents, &lexicon->table, options, error);
@@ -60,7 +61,7 @@ cog_status cog_link(cog_documents *from, cog_documents *to, const cog_lexicon *l
     cog_links *links = NULL;
     struct job job;
     TRY(link_options_check(options, error));
-    TRY(check_sides(from, to, lexicon, &options->projection, error));
+    TRY(check_sides(from, to, lexicon, &options->projection, result, error));
     TAKE_ZEROED(links, 1, "links", error);
     job_begin(&job, run, report);
     cog_status status = link_documents(links, &job, documents, &lexicon->table, options, error);
@@ -151,7 +152,7 @@ cog_status cog_pairs_find_across(cog_documents *from, cog_documents *to, const c
     cog_documents *const documents[2] = {from, to};
     struct pair_task task = {0};
     struct match_list matches = {0};
-    TRY(check_sides(from, to, lexicon, projection, error));
+    TRY(check_sides(from, to, lexicon, projection, result, error));
     TRY(check_given(options, "options", error));
     if (options->measure != COG_MEASURE_COSINE)
         return error_set(error, COG_ERR_USAGE,

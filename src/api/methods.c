@@ -1,6 +1,7 @@
 /* What cognate.h promises about methods and their knobs. */
 #include <string.h>
 
+#include "base/arguments.h"
 #include "plan/method_table.h"
 
 const char *cog_method_name(cog_method method) {
@@ -35,6 +36,8 @@ const cog_knob *cog_method_knob(cog_method method, size_t number) {
 cog_status cog_knobs_set(cog_knobs *knobs, cog_method method, const char *name, uint64_t value,
                          cog_error *error) {
     const struct search_method *owner = method_of(method);
+    TRY(check_given(knobs, "knobs", error));
+    TRY(check_given(name, "name", error));
     unsigned number = owner ? method_knob_named(owner, name) : 0;
     if (!owner || number == owner->knob_count)
         return error_set(error, COG_ERR_USAGE, "the method %s has no knob '%s'",

@@ -31,9 +31,10 @@ void cog_pairs_options_init(cog_pairs_options *options, cog_measure measure) {
 
 /* What every search for pairs is given; measures index tables. */
 static cog_status check_call(const void *input, const cog_pairs_options *options,
-                             cog_error *error) {
+                             const void *result, cog_error *error) {
     TRY(check_given(input, "input", error));
     TRY(check_given(options, "options", error));
+    TRY(check_given(result, "pairs", error));
     TRY(options_check_reserved(options->reserved, 4, "pairs", error));
     return check_enum(options->measure, COG_MEASURE_CONTAINMENT + 1, "measure", error);
 }
@@ -79,7 +80,7 @@ cog_status cog_pairs_find(cog_documents *documents, cog_documents *against,
     cog_documents *const both[2] = {documents, against};
     struct pair_task task = {0};
     struct match_list matches = {0};
-    TRY(check_call(documents, options, error));
+    TRY(check_call(documents, options, result, error));
     cog_status status = pair_join_init(&task, options, against ? 2 : 1, run, report, error);
     THEN(status, run_task(&task, both, &matches, error));
     return pairs_of_task(&task, status, &matches, result, error);
@@ -90,7 +91,7 @@ cog_status cog_pairs_find_in_index(cog_documents *documents, const cog_index *in
                                    cog_pairs **result, cog_report *report, cog_error *error) {
     struct pair_task task = {0};
     struct match_list matches = {0};
-    TRY(check_call(documents, options, error));
+    TRY(check_call(documents, options, result, error));
     TRY(check_given(index, "index", error));
     TRY(index_pairs_check(index, options, error));
     cog_status status = pair_join_init(&task, options, 2, run, report, error);
@@ -186,7 +187,7 @@ cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
                                      const cog_signatures *against, uint32_t radius_bits,
                                      const cog_pairs_options *options, const cog_run_options *run,
                                      cog_pairs **result, cog_report *report, cog_error *error) {
-    TRY(check_call(signatures, options, error));
+    TRY(check_call(signatures, options, result, error));
     const struct signatures_view *first = &signatures->file.view;
     const struct signatures_view *second = against ? &against->file.view : NULL;
     struct match_list matches = {0};
@@ -197,9 +198,8 @@ cog_status cog_pairs_find_signatures(const cog_signatures *signatures,
     cog_status status =
         pair_join_signatures(first, second, radius_bits, options, run, &matches, report, error);
     job_end(&job);
-    cog_pairs *pairs = status == COG_OK ? malloc(sizeof *pairs) : NULL;
-    if (status == COG_OK && !pairs)
-        status = error_memory(error, sizeof *pairs, "pairs");
+    cog_pairs *pairs = NULL;
+    THEN(status, TAKEN(pairs, 1, "pairs", error));
     if (status != COG_OK) {
         match_list_free(&matches);
         return status;

@@ -88,6 +88,7 @@ cog_status cog_signer_create(const cog_sign_options *options, const cog_statisti
                              cog_signer **result, cog_error *error) {
     struct term_options terms;
     TRY(check_given(options, "options", error));
+    TRY(check_given(result, "signer", error));
     TRY(options_terms(&options->terms, &terms, error));
     cog_signer *signer;
     TAKE_ZEROED(signer, 1, "a signer", error);
@@ -98,15 +99,8 @@ cog_status cog_signer_create(const cog_sign_options *options, const cog_statisti
     THEN(status, text_signer_scratch_init(&signer->scratch, &signer->text_signer, error));
     THEN(status, analyzer_create(&terms, &signer->analyzer, error));
     THEN(status, bag_counter_create(&signer->counter, error));
-    signer->padded = malloc(SIGNATURE_MAX_BITS / 8);
-    if (status == COG_OK && !signer->padded)
-        status = error_memory(error, SIGNATURE_MAX_BITS / 8, "a signature");
-    if (status != COG_OK) {
-        cog_signer_free(signer);
-        return status;
-    }
-    *result = signer;
-    return COG_OK;
+    THEN(status, TAKEN(signer->padded, SIGNATURE_MAX_BITS / 8, "a signature", error));
+    return HAND_OUT(status, signer, cog_signer_free, result);
 }
 
 void cog_signer_free(cog_signer *signer) {
@@ -128,6 +122,7 @@ size_t cog_signer_signature_bytes(const cog_signer *signer) {
 cog_status cog_signer_sign(cog_signer *signer, const char *text, size_t text_size, const char *lang,
                            uint8_t *signature, float *weights, size_t *term_count,
                            cog_error *error) {
+    TRY(check_given(signer, "signer", error));
     TRY(check_given(text, "text", error));
     TRY(check_given(signature, "signature", error));
     if (!utf8_is_valid(text, text_size))
@@ -159,6 +154,7 @@ bool cog_is_signature_file(cog_format format, const char *path) {
 cog_status cog_signatures_open(const char *path, cog_signatures **result, cog_error *error) {
     cog_signatures *signatures = NULL;
     TRY(check_given(path, "path", error));
+    TRY(check_given(result, "signatures", error));
     TAKE_ZEROED(signatures, 1, "signatures", error);
     cog_status status = npy_signatures_open(path, &signatures->file, error);
     return HAND_OUT(status, signatures, cog_signatures_free, result);
@@ -167,6 +163,7 @@ cog_status cog_signatures_open(const char *path, cog_signatures **result, cog_er
 cog_status cog_signatures_from_memory(const uint8_t *data, size_t rows, unsigned bits,
                                       cog_signatures **result, cog_error *error) {
     cog_signatures *signatures = NULL;
+    TRY(check_given(result, "signatures", error));
     if (bits == 0 || bits % 8 || bits > SIGNATURE_MAX_BITS)
         return error_set(error, COG_ERR_USAGE,
                          "signatures of %u bits: choose a multiple of 8 up to %d", bits,

@@ -290,8 +290,7 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
     THEN(status, check_rows_memory(index, rows->rows, run, report, error));
     THEN(status, next_number(index, &number, error));
     if (status == COG_OK && rows->rows)
-        status = segment_draft_signatures(index, rows, number, true,
-                                          threads_resolve(run ? run->threads : 0), &draft, error);
+        status = segment_draft_signatures(index, rows, number, true, job.threads, &draft, error);
     struct segment_change change = {.draft = &draft};
     if (status == COG_OK && rows->rows)
         status = change_apply(index, &change, report, error);
@@ -380,6 +379,8 @@ static cog_status remove_ids(cog_index *index, struct bytes_view *ids, size_t co
 cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t count,
                             cog_report *report, cog_error *error) {
     TRY(check_given(index, "index", error));
+    if (count)
+        TRY(check_given(ids, "ids", error));
     struct bytes_view *views;
     TAKE(views, count + 1, "ids", error);
     for (size_t i = 0; i < count; i++)

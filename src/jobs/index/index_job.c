@@ -384,6 +384,7 @@ cog_status cog_index_build(cog_documents *documents, const cog_index_options *as
                            cog_error *error) {
     TRY(check_given(documents, "documents", error));
     TRY(check_given(asked, "options", error));
+    TRY(check_given(result, "index", error));
     TRY(options_check_reserved(asked->reserved, 3, "index", error));
     cog_index_options copy = *asked, *options = &copy;
     struct corpus corpus = {0};
@@ -419,6 +420,7 @@ cog_status cog_index_build_signatures(const cog_signatures *signatures,
                                       cog_index **result, cog_report *report, cog_error *error) {
     TRY(check_given(signatures, "signatures", error));
     TRY(check_given(asked, "options", error));
+    TRY(check_given(result, "index", error));
     TRY(options_check_reserved(asked->reserved, 3, "index", error));
     cog_index_options copy = *asked, *options = &copy;
     const struct signatures_view *rows = &signatures->file.view;

@@ -162,11 +162,8 @@ static uint64_t pair_task_set_join_bytes(const struct pair_task *task) {
 }
 
 size_t pair_task_max_matches(const struct pair_task *task) {
-    uint64_t budget = task->run ? task->run->memory_bytes : 0, held = pair_task_held_bytes(task);
-    if (budget == 0)
-        return 0;
-    uint64_t left = budget > held ? budget - held : 0;
-    return (size_t)(left / (2 * sizeof(struct match))) + 1;
+    const uint64_t left = pair_task_memory_left(task);
+    return left ? (size_t)(left / (2 * sizeof(struct match))) + 1 : 0;
 }
 
 /* Whether a row has terms to be compared. */
@@ -284,10 +281,9 @@ static void take_task(cog_pairs *pairs, struct pair_task *task, struct match_lis
 
 cog_status pairs_of_task(struct pair_task *task, cog_status status, struct match_list *matches,
                          cog_pairs **result, cog_error *error) {
-    cog_pairs *pairs = status == COG_OK ? malloc(sizeof *pairs) : NULL;
-    if (status == COG_OK && !pairs)
-        status = error_memory(error, sizeof *pairs, "pairs");
-    if (pairs) {
+    cog_pairs *pairs = NULL;
+    THEN(status, TAKEN(pairs, 1, "pairs", error));
+    if (status == COG_OK) {
         take_task(pairs, task, matches);
         *result = pairs;
     }

@@ -195,6 +195,7 @@ cog_status cog_related_find(cog_documents *documents, const cog_related_options 
     struct selection selection = {0};
     TRY(check_given(documents, "input", error));
     TRY(check_given(options, "options", error));
+    TRY(check_given(result, "pairs", error));
     TRY(check_options(options, error));
     cog_status status = pair_join_init(&task, &options->pairs, 1, run, report, error);
     if (pairs_are_by_sets(&task.options))

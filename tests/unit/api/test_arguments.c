@@ -521,8 +521,7 @@ TEST(accessors_give_zeros_for_an_index_out_of_range) {
 
 /* ---- Numbers without a limit ----------------------------------------------------------------- */
 
-static size_t hits_of(const cog_index *index, const cog_search_options *options,
-                      cog_error *error) {
+static size_t hits_of(const cog_index *index, const cog_search_options *options, cog_error *error) {
     cog_hits *hits = NULL;
     size_t count = 0;
     if (cog_index_search(index, world.documents, options, NULL, &hits, NULL, error) == COG_OK)
@@ -557,8 +556,82 @@ TEST(a_number_of_neighbours_beyond_all_rows_asks_for_all_of_them) {
     CHECK_OK(cog_index_remove(world.sets, removed, 3, NULL, error));
     try_largest_k(world.index);
     try_largest_k(world.sets);
-    CHECK_OK(
-        cog_evaluate_neighbour_files(path, path, SIZE_MAX / 2 + 1, 64, &quality, error));
+    CHECK_OK(cog_evaluate_neighbour_files(path, path, SIZE_MAX / 2 + 1, 64, &quality, error));
     CHECK(quality.recall == 1 && quality.k == SIZE_MAX / 2 + 1);
+    close_world();
+}
+
+/* ---- No place for the result ----------------------------------------------------------------- */
+
+static void pairs_need_a_place(int value) {
+    cog_pairs_options options;
+    cog_projection_options projection;
+    cog_related_options related;
+    cog_pairs_options_init(&options, COG_MEASURE_COSINE);
+    cog_projection_options_init(&projection);
+    cog_related_options_init(&related);
+    REFUSED(cog_pairs_find(world.documents, NULL, &options, NULL, NULL, NULL, NULL));
+    REFUSED(
+        cog_pairs_find_in_index(world.documents, world.index, &options, NULL, NULL, NULL, NULL));
+    REFUSED(cog_pairs_find_signatures(world.signatures, NULL, 3, &options, NULL, NULL, NULL, NULL));
+    REFUSED(cog_pairs_find_across(world.from, world.to, world.lexicon, &projection, &options, NULL,
+                                  NULL, NULL, NULL));
+    REFUSED(cog_related_find(world.documents, &related, NULL, NULL, NULL, NULL));
+}
+
+static void links_need_a_place(int value) {
+    cog_link_options options;
+    cog_lexicon_options lexicon;
+    cog_translation *translations = NULL;
+    size_t count = 0;
+    cog_link_options_init(&options);
+    cog_lexicon_options_init(&lexicon);
+    lexicon.from = "de";
+    lexicon.to = "en";
+    REFUSED(cog_link(world.from, world.to, world.lexicon, &options, NULL, NULL, NULL, NULL));
+    REFUSED(cog_links_prepare(world.from, world.to, world.lexicon, &options.projection, NULL, NULL,
+                              NULL, NULL));
+    REFUSED(cog_lexicon_train(&world.path, 1, &lexicon, NULL, NULL, NULL, NULL));
+    REFUSED(cog_lexicon_convert(&world.path, 1, COG_TABLE_AUTO, &lexicon, NULL, NULL, NULL));
+    REFUSED(cog_lexicon_open(world.path, NULL, NULL));
+    REFUSED(cog_lexicon_translate(world.lexicon, "a", 1, NULL, NULL, &count, NULL));
+    REFUSED(cog_lexicon_translate(world.lexicon, "a", 1, NULL, &translations, NULL, NULL));
+}
+
+static void indexes_need_a_place(int value) {
+    cog_index_options options;
+    cog_term_options terms;
+    cog_index_options_init(&options);
+    cog_term_options_init(&terms);
+    REFUSED(cog_index_build(world.documents, &options, NULL, NULL, NULL, NULL));
+    REFUSED(cog_index_build_signatures(world.signatures, &options, NULL, NULL, NULL, NULL));
+    REFUSED(cog_index_remove(world.index, NULL, 1, NULL, NULL));
+    REFUSED(cog_signer_create(&options.sign, NULL, NULL, NULL));
+    REFUSED(cog_signer_sign(NULL, "a", 1, NULL, bytes, NULL, NULL, NULL));
+    REFUSED(cog_signatures_open(world.path, NULL, NULL));
+    REFUSED(cog_signatures_from_memory(bytes, 1, 64, NULL, NULL));
+    REFUSED(cog_statistics_collect(world.documents, &terms, NULL, NULL, NULL, NULL));
+}
+
+static void neighbours_need_their_rows(int value) {
+    static const int64_t offsets[2] = {0, 1};
+    static const uint64_t tally[COG_LINK_LISTS_TALLY];
+    cog_link_neighbours side = {.documents = 1, .lengths = &number, .offsets = offsets};
+    cog_link_options options;
+    cog_knobs knobs = {0};
+    cog_link_options_init(&options);
+    options.method = COG_METHOD_LISTS;
+    REFUSED(cog_link_lists_plan(&side, tally, &options, &number, &number, NULL));
+    REFUSED(cog_link_decide(&side, &side, &options, NULL, &stream, NULL, NULL));
+    REFUSED(cog_knobs_set(&knobs, COG_METHOD_SLICES, NULL, 8, NULL));
+    REFUSED(cog_knobs_set(NULL, COG_METHOD_SLICES, "slice-bits", 8, NULL));
+}
+
+TEST(a_pointer_that_is_needed_must_be_given) {
+    CHECK_OK(open_world(error));
+    pairs_need_a_place(0);
+    links_need_a_place(0);
+    indexes_need_a_place(0);
+    neighbours_need_their_rows(0);
     close_world();
 }
