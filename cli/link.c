@@ -136,8 +136,8 @@ cog_status open_side(const struct arguments *arguments, enum option_id id, enum 
     size_t count = 0;
     const char **paths = malloc((arguments->word_count + 1) * sizeof *paths);
     if (!paths) {
-        error->status = COG_ERR_MEMORY;
-        return COG_ERR_MEMORY;
+        snprintf(error->message, sizeof error->message, "out of memory for the list of inputs");
+        return error->status = COG_ERR_MEMORY;
     }
     paths[count++] = arguments->values[id];
     for (size_t i = 0; i < arguments->word_count; i++)
@@ -195,7 +195,7 @@ static cog_status print_explanation(const cog_links *links, const char *id, cog_
                    (int)item.to_size, item.to, (int)matches[m].from_size, matches[m].from,
                    (int)matches[m].to_size, matches[m].to, matches[m].probability,
                    matches[m].share);
-        free(matches);
+        cog_free(matches);
     }
     return status;
 }

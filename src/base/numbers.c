@@ -25,7 +25,7 @@ bool number_parse(struct bytes_view field, double *number) {
     memcpy(text, field.data, field.size);
     text[field.size] = '\0';
     *number = locale ? strtod_l(text, &end, locale) : strtod(text, &end);
-    return *end == '\0' && !isnan(*number);
+    return end == text + field.size && !isnan(*number);
 }
 
 int compare_u32(const void *x, const void *y) {

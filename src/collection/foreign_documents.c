@@ -57,15 +57,16 @@ static cog_status copy_options(struct foreign_documents *foreign,
     projection_options_init(own);
     own->source_given_target = options->source_given_target;
     own->keep_unknown = options->keep_unknown;
-    own->compounds.linkers = strdup(options->linkers ? options->linkers : "");
+    const char *linkers = options->linkers ? options->linkers : "";
+    own->compounds.linkers = strdup(linkers);
     if (!own->compounds.linkers)
-        return error_memory(error, strlen(options->linkers), "linkers");
+        return error_memory(error, strlen(linkers), "linkers");
     if (asprintf(&foreign->fingerprint, "%s %016llx %s %s %s", foreign->to,
                  (unsigned long long)lexicon_checksum(foreign->lexicon),
                  own->source_given_target ? "from-given-to" : "to-given-from",
                  own->keep_unknown ? "keep" : "drop", own->compounds.linkers) < 0) {
         foreign->fingerprint = NULL;
-        return error_memory(error, strlen(options->linkers), "a lexicon's name");
+        return error_memory(error, strlen(linkers), "a lexicon's name");
     }
     return COG_OK;
 }

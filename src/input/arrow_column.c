@@ -99,7 +99,7 @@ cog_status arrow_column_open(struct arrow_column *column, struct arrow_column_ty
                                     .array = array,
                                     .first = array->offset + skip,
                                     .values = encoded ? values : NULL};
-    if (type.type == ARROW_STRING_VIEW && values->n_buffers > 3) {
+    if (type.type == ARROW_STRING_VIEW && values->buffers && values->n_buffers > 3) {
         column->block_count = values->n_buffers - 3;
         column->block_bytes = values->buffers[values->n_buffers - 1];
     }

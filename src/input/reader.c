@@ -20,7 +20,11 @@
 #include "input/records.h"
 #include "input/table_columns.h"
 
-enum { DEFAULT_BATCH_BYTES = 1 << 20, MAX_BATCH_RECORDS = 1 << 16 };
+enum {
+    DEFAULT_BATCH_BYTES = 1 << 20,
+    MAX_BATCH_RECORDS = 1 << 16,
+    MAX_OPENING_BYTES = 16 << 20, /* of a dump or an array, which is kept in memory */
+};
 
 struct reader {
     struct reader_options options;
@@ -453,6 +457,10 @@ static cog_status keep_prologue(struct reader *reader, const char *data, const s
     bool is_dump = file->format == INPUT_WIKIXML;
     if (!first || !(is_dump || file->is_array) || file->header_is_complete)
         return COG_OK;
+    if (file->header.size + cut->skip > MAX_OPENING_BYTES)
+        return error_set(error, COG_ERR_INPUT,
+                         "%s: no record within the first %d MiB; fetch the file again", file->path,
+                         MAX_OPENING_BYTES >> 20);
     if (!buffer_append(&file->header, data, cut->skip))
         return error_memory(error, cut->skip, "the opening of a file");
     if (!cut->found)

@@ -105,6 +105,11 @@ static const char *find(struct bytes_view bytes, const char *needle) {
     return bytes.size ? memmem(bytes.data, bytes.size, needle, strlen(needle)) : NULL;
 }
 
+static bool begins_with(struct bytes_view bytes, const char *text) {
+    size_t size = strlen(text);
+    return bytes.size >= size && memcmp(bytes.data, text, size) == 0;
+}
+
 bool wiki_namespaces_read(struct bytes_view opening, struct buffer *namespaces) {
     static const char tag[] = "<namespace key=\"";
     const char *end = opening.data + opening.size, *at;
@@ -115,8 +120,8 @@ bool wiki_namespaces_read(struct bytes_view opening, struct buffer *namespaces) 
         const char *stop = close ? memchr(close, '<', (size_t)(end - close)) : NULL;
         if (!stop)
             break;
-        bool dropped = memcmp(opening.data, "6\"", 2) == 0 ||
-                       memcmp(opening.data, "14\"", 3) == 0 || memcmp(opening.data, "-2\"", 3) == 0;
+        bool dropped = begins_with(opening, "6\"") || begins_with(opening, "14\"") ||
+                       begins_with(opening, "-2\"");
         if (dropped && close[-1] != '/' &&
             !wiki_namespace_add(namespaces, view_of(close + 1, (size_t)(stop - close - 1))))
             return false;
@@ -126,8 +131,7 @@ bool wiki_namespaces_read(struct bytes_view opening, struct buffer *namespaces) 
 
 void wiki_drop_declaration(struct buffer *opening) {
     struct bytes_view bytes = view_of(opening->data, opening->size);
-    const char *end =
-        bytes.size >= 5 && memcmp(bytes.data, "<?xml", 5) == 0 ? find(bytes, "?>") : NULL;
+    const char *end = begins_with(bytes, "<?xml") ? find(bytes, "?>") : NULL;
     if (!end)
         return;
     opening->size -= (size_t)(end + 2 - opening->data);

@@ -33,14 +33,21 @@ static bool is_empty_word(struct bytes_view word) {
 /* ---- Berkeley -------------------------------------------------------------------------------- */
 
 /* "word TAB entropy 1.2 TAB nTrans 3 ..." opens a word; "  translation: 0.5" belongs to it. */
+static bool is_berkeley_head(struct bytes_view line) {
+    return line.size && memmem(line.data, line.size, "\tentropy", 8);
+}
+
+static cog_status take_berkeley_head(struct table_reader *reader, struct bytes_view line,
+                                     cog_error *error) {
+    struct bytes_view head = take_field(&line, '\t');
+    buffer_reset(&reader->head);
+    return buffer_append(&reader->head, head.data, head.size)
+               ? COG_OK
+               : error_memory(error, head.size, "a word of a table");
+}
+
 static bool take_berkeley(struct table_reader *reader, struct bytes_view line,
                           struct table_row *row) {
-    if (memmem(line.data, line.size, "\tentropy", 8)) {
-        struct bytes_view head = take_field(&line, '\t');
-        buffer_reset(&reader->head);
-        buffer_append(&reader->head, head.data, head.size);
-        return false;
-    }
     const char *colon = memrchr(line.data, ':', line.size);
     if (!colon || !reader->head.size)
         return false;
@@ -61,16 +68,12 @@ static bool take_berkeley(struct table_reader *reader, struct bytes_view line,
 static bool name_of(const struct word_table *names, struct bytes_view number,
                     struct bytes_view *word) {
     uint32_t found = word_table_find(names, hash_bytes(number.data, number.size));
-    if (number.size == 1 && number.data[0] == '0') {
+    bool is_null = number.size == 1 && number.data[0] == '0';
+    if (is_null)
         *word = view_of("NULL", 4);
-        return true;
-    }
-    if (found == WORD_NONE)
-        return false;
-    struct bytes_view entry = word_table_string(names, found);
-    take_field(&entry, ' '); /* the number itself stands before the word */
-    *word = entry;
-    return true;
+    else if (found != WORD_NONE)
+        *word = word_table_string(names, found);
+    return is_null || found != WORD_NONE;
 }
 
 static bool take_columns(struct table_reader *reader, struct bytes_view line,
@@ -100,18 +103,22 @@ cog_status table_reader_next(struct table_reader *reader, struct table_row *row,
                              cog_error *error) {
     for (;;) {
         struct bytes_view line;
-        cog_status status = line_source_next(&reader->lines, &line, end, error);
-        if (status != COG_OK || *end)
-            return status;
-        bool is_head = reader->format == TABLE_BERKELEY && line.size &&
-                       memmem(line.data, line.size, "\tentropy", 8);
-        bool is_row = line.size && utf8_is_valid(line.data, line.size) &&
-                      (reader->format == TABLE_BERKELEY ? take_berkeley(reader, line, row)
-                                                        : take_columns(reader, line, row));
+        TRY(line_source_next(&reader->lines, &line, end, error));
+        if (*end)
+            return COG_OK;
+        bool is_valid = line.size && utf8_is_valid(line.data, line.size);
+        if (reader->format == TABLE_BERKELEY && is_berkeley_head(line)) {
+            if (is_valid)
+                TRY(take_berkeley_head(reader, line, error));
+            continue;
+        }
+        bool is_row =
+            is_valid && (reader->format == TABLE_BERKELEY ? take_berkeley(reader, line, row)
+                                                          : take_columns(reader, line, row));
         bool is_empty = is_row && (is_empty_word(row->words[0]) || is_empty_word(row->words[1]));
         if (is_row && !(row->probability >= 0 && isfinite(row->probability)))
             is_row = false;
-        reader->bad_rows += !is_row && !is_head && line.size;
+        reader->bad_rows += !is_row && line.size;
         if (is_row && !is_empty) {
             reader->rows++;
             reader->has_probabilities |= reader->format == TABLE_BERKELEY;
@@ -144,7 +151,7 @@ static enum table_format guess(struct bytes_view line) {
     double number;
     if (line.size == 0)
         return TABLE_TSV;
-    if (memmem(line.data, line.size, "\tentropy", 8))
+    if (is_berkeley_head(line))
         return TABLE_BERKELEY;
     unsigned count = cut_fields(line, fields);
     if (count == 2 && is_code(fields[0]) && is_code(fields[1]))
@@ -154,7 +161,7 @@ static enum table_format guess(struct bytes_view line) {
     return TABLE_TSV;
 }
 
-/* GIZA's vocabulary: number, word, count. Kept as "number word" under the number. */
+/* GIZA's vocabulary: number, word, count. Words are found by their numbers. */
 static cog_status read_names(struct word_table *names, const char *path, cog_error *error) {
     struct line_source lines = {0};
     cog_status status = line_source_open(&lines, path, error);
@@ -167,9 +174,8 @@ static cog_status read_names(struct word_table *names, const char *path, cog_err
             break;
         if (line.size == 0 || cut_fields(line, fields) < 2)
             continue;
-        size_t size = (size_t)(fields[1].data + fields[1].size - fields[0].data);
-        status = word_table_add(names, hash_bytes(fields[0].data, fields[0].size),
-                                view_of(fields[0].data, size), 1, &number, error);
+        status = word_table_add(names, hash_bytes(fields[0].data, fields[0].size), fields[1], 1,
+                                &number, error);
     }
     line_source_close(&lines);
     return status;

@@ -145,7 +145,7 @@ static void XMLCALL on_end(void *context, const XML_Char *name) {
 static cog_status parse_file(struct page_parser *parser, const char *path, cog_error *error) {
     struct byte_source bytes = {.descriptor = -1};
     bool done = false;
-    TRY(byte_source_open_path(&bytes, path, error));
+    parser->status = byte_source_open_path(&bytes, path, error);
     while (parser->status == COG_OK && !done) {
         size_t got = 0;
         void *block = XML_GetBuffer(parser->xml, READ_BYTES);

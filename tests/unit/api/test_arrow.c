@@ -151,6 +151,10 @@ TEST(arrow_columns_of_nulls) {
     array.dictionary = &dictionary;
     CHECK_OK(arrow_column_open(&column, type, &array, 0, 3, "lang", error));
     CHECK(arrow_column_is_null(&column, 0) && arrow_column_bytes(&column, 3) == 0);
+    dictionary.n_buffers = 4; /* of views, and none there */
+    type.type = ARROW_STRING_VIEW;
+    CHECK_OK(arrow_column_open(&column, type, &array, 0, 3, "lang", error));
+    CHECK(arrow_column_is_null(&column, 0) && arrow_column_bytes(&column, 3) == 0);
     texts.dictionary = &deeper;
     CHECK(!arrow_column_type_of(&encoded, &type));
 }

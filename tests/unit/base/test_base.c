@@ -34,6 +34,18 @@ TEST(base_portable_exp_and_cosine_agree_with_the_library) {
     CHECK(portable_cos_pi(0) == 1 && portable_cos_pi(0.5) == 0 && portable_cos_pi(1) == -1);
 }
 
+TEST(base_numbers_are_whole_fields) {
+    static const char *const numbers[] = {"0", "-1.5", "1e3"};
+    static const struct bytes_view others[] = {
+        {"", 0}, {"1x", 2}, {"nan", 3}, {"1\0", 2}, {"1\0x", 3}};
+    double number;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        CHECK_MSG(number_parse(view_of(numbers[i], strlen(numbers[i])), &number), "%s", numbers[i]);
+    CHECK(number == 1000);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        CHECK_MSG(!number_parse(others[i], &number), "%s", others[i].data);
+}
+
 TEST(base_output_appears_only_on_commit) {
     const char *path = test_path("out");
     struct output *output = NULL;

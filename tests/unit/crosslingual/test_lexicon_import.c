@@ -67,7 +67,7 @@ TEST(lexicon_imports_numbered_tables) {
     const char *paths[] = {
         write_text("n.t3", "2 4 0.75\n2 5 0.25\n3 5 1\n0 5 0.3\n"),
         write_text("n.from.vcb", "2 haus 10\n3 heim 4\n"),
-        write_text("n.to.vcb", "4 house 9\n5 home 5\n"),
+        write_text("n.to.vcb", "4\thouse\t9\n5\thome\t5\n"),
     };
     struct lexicon lexicon = {0};
     struct import_findings findings;

@@ -1,6 +1,7 @@
 #include "base/hash.h"
 #include "input/documents/json_parser.h"
 #include "input/documents/wiki_markup.h"
+#include "input/documents/wiki_page.h"
 #include "input/parallel/wiki_languages.h"
 #include "test.h"
 #include "test_input_support.h"
@@ -247,6 +248,40 @@ static size_t to_utf16(const char *text, bool big, bool mark, unsigned char *out
         }
     }
     return size;
+}
+
+/* The last name has its tag and nothing behind it, where an opening ends that is read alone. */
+TEST(input_wiki_namespaces_without_keys) {
+    static const char opening[] = "<mediawiki><namespace key=\"6\">Datei</namespace>"
+                                  "<namespace key=\"1\">D</namespace><namespace key=\"><";
+    struct buffer namespaces = {0};
+    char *alone = malloc(sizeof opening - 1); /* nothing may be read behind its end */
+    CHECK(alone);
+    memcpy(alone, opening, sizeof opening - 1);
+    CHECK(wiki_namespaces_read(view_of(alone, sizeof opening - 1), &namespaces));
+    CHECK(namespaces.size == 7 && memcmp(namespaces.data, "\ndatei\n", 7) == 0);
+    buffer_free(&namespaces);
+    free(alone);
+}
+
+/* A file whose opening has no end would be kept in memory as a whole. */
+TEST(input_wiki_and_array_openings_have_a_limit) {
+    static const char *const forms[][2] = {{"a.xml", "<mediawiki>"}, {"a.json", "["}};
+    struct reader_options options = default_options();
+    for (size_t form = 0; form < 2; form++) {
+        const char *path = write_text(forms[form][0], forms[form][1]);
+        FILE *file = fopen(path, "w");
+        CHECK(file);
+        fputs(forms[form][1], file);
+        for (int line = 0; line < 1 << 14; line++)
+            fprintf(file, "%1200s\n", "");
+        fputs(form ? "{\"text\": \"a\"}]" : "<page></page></mediawiki>", file);
+        fclose(file);
+        struct read_result result = read_path(&options, path);
+        CHECK_MSG(result.status == COG_ERR_INPUT && strstr(result.error.message, "16 MiB"), "%s",
+                  result.error.message);
+        read_result_free(&result);
+    }
 }
 
 TEST(input_wiki_reads_utf16_dumps) {

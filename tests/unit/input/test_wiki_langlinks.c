@@ -180,4 +180,9 @@ TEST(wiki_pages_have_numbers_and_follow_redirects) {
               strstr(failure.message, "pages.xml:"));
         wiki_pages_free(&pages);
     }
+    cog_error failure = {0};
+    const char *plain = write_bytes("pages.xml.gz", whole, sizeof dump - 1);
+    CHECK(wiki_pages_read(&pages, plain, &failure) == COG_ERR_INPUT &&
+          strstr(failure.message, "named as gzip"));
+    wiki_pages_free(&pages);
 }
