@@ -92,6 +92,7 @@ typedef struct cog_join_plan {
     uint64_t margins_per_row; /* number of first bits whose margins keys need; 0: none */
     uint64_t reserved[4];
 } cog_join_plan;
+/* Plans for fewer than 2^48 rows. */
 COG_API cog_status cog_plan_join(const cog_pairs_options *options, uint64_t rows,
                                  uint64_t against_rows, cog_join_plan *plan, cog_error *error);
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _cognate
 from ._inputs import (Array, Documents, Path, ReadOptions, SignOptions, id_text, is_signatures, margins_of, open_documents,
-                      report_of, signatures_of, split, wants_ids)
+                      report_of, signatures_of, split, split_reading, wants_ids)
 from ._lexicon import Lexicon, lexicon_handle
 from ._table import Table
 
@@ -36,7 +36,10 @@ class SearchOptions(ReadOptions, total=False):
     knobs: Mapping[str, int]
 
 
-_ANSWER = {"recall", "verify", "first", "method"}
+#: Options of searches that a prepared searcher takes; others need a whole job.
+_SEARCHER_OPTIONS = {"recall", "verify", "first", "method"}
+_SEARCHERS_MOST = 16  # kinds of searches that an index keeps searchers for
+_SINGLE_QUERY_REPORT = '{"queries": 1}'
 
 
 def _project(documents: object, lexicon: Lexicon | None) -> object:
@@ -55,8 +58,6 @@ def _refuse_ids(ids: Iterable[Any] | None) -> None:
     if ids is not None:
         raise TypeError("signatures have no ids: they are numbered by their positions")
 
-
-_SINGLE_QUERY = '{"queries": 1}'
 
 
 class Index:
@@ -190,7 +191,7 @@ class Index:
         Documents whose id exists already are skipped; ``report`` counts the added ones. With a lexicon into the
         language of the index, documents are in its source language.
         """
-        read, _, run = split(options)
+        read, run = split_reading(options)
         if is_signatures(x):
             _refuse_lexicon(lexicon)
             _refuse_ids(ids)
@@ -207,7 +208,7 @@ class Index:
     def remove(self, ids: Iterable[Any] | str | int, **options: Unpack[ReadOptions]) -> int:
         """Removes documents by a list of ids, or one document by its id (a number is an id too); returns the number of
         removed documents."""
-        _, _, run = split(options)
+        _, run = split_reading(options)
         items = [ids] if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable) else ids
         names = tuple(id_text(item).encode() for item in items)
         self.report = report_of(_cognate.index_remove(self._handle, names, run))
@@ -215,22 +216,28 @@ class Index:
 
     def compact(self, **options: Unpack[ReadOptions]) -> None:
         """Merges all segments into one without the removed rows."""
-        _, _, run = split(options)
+        _, run = split_reading(options)
         self.report = report_of(_cognate.index_compact(self._handle, run))
 
-    def _searchers_for(self, key: tuple[object, ...], lexicon: Lexicon | None,
-                       options: Mapping[str, Any]) -> object | None:
-        """Searchers for single queries; None if the options need a whole job."""
-        if not options.keys() <= _ANSWER:
+    def _search_one(self, q: str | Array, near: tuple[Any, Any, Any], ids: bool, lexicon: Lexicon | None,
+                    options: Mapping[str, Any]) -> Table | None:
+        """The hits of a single query, by the searcher of earlier ones; None if it is not a single query, or if the
+        options need a whole job. ``near``: k, threshold and radius."""
+        key = (*near, lexicon, *options.items())
+        try:
+            searchers = self._searchers.get(key)
+        except TypeError:  # such as k=[10]: the job says what is wrong
             return None
-        k, threshold, radius, *_ = key
-        handle = lexicon_handle(lexicon)
-        _, work, _ = split(options, k=k, threshold=threshold, radius=radius)
-        searchers = _cognate.index_searchers(self._handle, handle, work)
-        if len(self._searchers) == 16:
-            self._searchers.clear()
-        self._searchers[key] = searchers
-        return searchers
+        if searchers is None:
+            if not options.keys() <= _SEARCHER_OPTIONS:
+                return None
+            wanted = dict(zip(("k", "threshold", "radius"), near, strict=True), **options)
+            searchers = _cognate.index_searchers(self._handle, lexicon_handle(lexicon), wanted)
+            if len(self._searchers) >= _SEARCHERS_MOST:
+                self._searchers.clear()
+            self._searchers[key] = searchers
+        arrow = _cognate.index_find(searchers, q, ids)
+        return None if arrow is None else Table(arrow, _SINGLE_QUERY_REPORT, [])
 
     def search(self, q: Documents, *, k: int | None = None, threshold: float | None = None, radius: int | None = None,
                margins: Array | None = None, ids: bool = False, lexicon: Lexicon | None = None,
@@ -246,20 +253,16 @@ class Index:
 
         A single query reuses what earlier queries have prepared; its recall is not measured.
         """
-        if lexicon is not None and is_signatures(q):
+        if isinstance(q, np.ndarray) and q.dtype == np.uint8:
             _refuse_lexicon(lexicon)
+            q = q[None] if q.ndim == 1 else q
         ids = wants_ids(ids)
         if self._recall is not None:
             options.setdefault("recall", self._recall)
-        if margins is None and isinstance(q, (str, np.ndarray)) and "knobs" not in options:
-            key = (k, threshold, radius, lexicon, *options.items())
-            searchers = self._searchers.get(key) or self._searchers_for(key, lexicon, options)
-            arrow = _cognate.index_find(searchers, q, ids) if searchers is not None else None
-            if arrow is not None:
-                return Table(arrow, _SINGLE_QUERY, [])
-        if isinstance(q, np.ndarray) and q.dtype == np.uint8 and q.ndim == 1:
-            return self.search(q[None], k=k, threshold=threshold, radius=radius, margins=margins, ids=ids,
-                               lexicon=lexicon, **options)
+        if margins is None and isinstance(q, (str, np.ndarray)):
+            found = self._search_one(q, (k, threshold, radius), ids, lexicon, options)
+            if found is not None:
+                return found
         read, work, run = split(options, k=k, threshold=threshold, radius=radius)
         if is_signatures(q):
             array, rows, bits = signatures_of(q)

@@ -19,6 +19,8 @@ Documents: TypeAlias = Any
 QueryLog: TypeAlias = Any
 Path: TypeAlias = "str | os.PathLike[str]"
 Array: TypeAlias = "np.ndarray[Any, Any]"
+#: Lists of numbers: offsets, one more than there are lists, and the items of all lists, int64.
+Lists: TypeAlias = tuple[Array, Array]
 #: Called with the stage, what is done and the total (0 if it is not known); True shows a bar by tqdm.
 Progress: TypeAlias = "bool | Callable[[str, int, int], object] | None"
 
@@ -116,6 +118,14 @@ def split(options: Mapping[str, Any], **more: Any) -> tuple[Options, Options, Op
     run["memory"] = _bytes(run.get("memory"))
     run["progress"] = _progress(run.get("progress"))
     return read, work, run
+
+
+def split_reading(options: Mapping[str, Any]) -> tuple[Options, Options]:
+    """Options of the input and of the run, of a job that has no others."""
+    read, work, run = split(options)
+    if work:
+        raise TypeError(f"unexpected option {min(work)}")
+    return read, run
 
 
 def _bytes(size: int | str | None) -> int | None:
@@ -367,6 +377,14 @@ def signatures_of(source: Any) -> tuple[Array, int, int]:
 
 def _named(source: object) -> str:
     return f"{source.dtype} {list(source.shape)}" if isinstance(source, np.ndarray) else type(source).__name__
+
+
+def lists_of(lists: Lists) -> tuple[Array, Array, int]:
+    """The offsets and the items, each in one piece, and the number of lists."""
+    offsets, items = (np.ascontiguousarray(part, np.int64) for part in lists)
+    if not len(offsets):
+        raise ValueError("offsets of lists: none; give one more than there are lists")
+    return offsets, items, len(offsets) - 1
 
 
 def margins_of(margins: Array | None) -> Array | None:

@@ -26,7 +26,8 @@ class Seen:
     """
 
     def __init__(self, threshold: float = 0.8, *, ngram: int = 3, folder: Path | None = None):
-        self._open: object | None = _cognate.seen_open(threshold, ngram, None if folder is None else os.fspath(folder))
+        self._open: object | None = _cognate.seen_open({"threshold": threshold, "ngram": ngram},
+                                                        None if folder is None else os.fspath(folder))
         self._threshold = threshold
 
     @property

@@ -70,14 +70,11 @@ class Table:
         return self._arrow.__arrow_c_stream__(requested_schema)
 
     def __getitem__(self, name: str) -> np.ndarray[Any, Any]:
-        """A column as a NumPy array. Numbers are a view of the table, with -1 for null; texts are str, or None."""
+        """A column as a NumPy array. Numbers are a view of the table, with -1 for null; texts are str."""
         if name not in self._names:
             raise KeyError(f"no column {name!r}; there are {', '.join(self._names)}")
-        kind, validity, values, texts = self._arrow.column(self._names.index(name))
-        rows = len(self)
-        valid = None
-        if validity is not None:
-            valid = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[:rows].astype(bool)
+        number, rows = self._names.index(name), len(self)
+        kind, _, values, texts = self._arrow.column(number)
         if kind == "+l":
             ends = np.frombuffer(values, np.int32)[:rows + 1].tolist()
             items = np.frombuffer(b"" if texts is None else texts, np.int64)
@@ -92,7 +89,14 @@ class Table:
         if kind.startswith("w:"):
             return np.frombuffer(values, np.uint8).reshape(rows, int(kind[2:]))
         column = np.frombuffer(values, {"l": np.int64, "i": np.int32, "g": np.float64}[kind])
+        valid = self._valid(number)
         return column if valid is None else np.where(valid, column, -1).astype(column.dtype)
+
+    def _valid(self, number: int) -> np.ndarray[Any, Any] | None:
+        """Which rows of a column are not null; None: all."""
+        validity = self._arrow.column(number)[1]
+        return None if validity is None else np.unpackbits(
+            np.frombuffer(validity, np.uint8), count=len(self), bitorder="little").astype(bool)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (len(self), [self._buffers(number) for number in range(len(self._names))], self.report, self.skipped,
@@ -103,8 +107,8 @@ class Table:
         kind, validity, values, texts = self._arrow.column(number)
         if kind == "+l":
             raise TypeError(f"the column {self._names[number]!r} has lists, which are not pickled: use to_arrow()")
-        nulls = 0 if validity is None else len(self) - int(np.unpackbits(np.frombuffer(
-            validity, np.uint8), bitorder="little")[:len(self)].sum())
+        valid = self._valid(number)
+        nulls = 0 if valid is None else len(self) - int(valid.sum())
         return (self._names[number], kind, nulls, None if validity is None else bytes(validity), bytes(values),
                 None if texts is None else bytes(texts))
 
@@ -117,10 +121,9 @@ class Table:
         lists = []
         for number, name in enumerate(self._names):
             values: list[Any] = self[name].tolist()
-            validity = self._arrow.column(number)[1]
-            if validity is not None:
-                bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")
-                values = [value if bit else None for value, bit in zip(values, bits.tolist(), strict=False)]
+            valid = self._valid(number)
+            if valid is not None:
+                values = [value if there else None for value, there in zip(values, valid.tolist(), strict=True)]
             lists.append(values)
         return iter(zip(*lists, strict=True))
 
@@ -134,10 +137,9 @@ class Table:
         import pandas
         columns: dict[str, Any] = {}
         for number, name in enumerate(self._names):
-            columns[name] = self[name]
-            if self._arrow.column(number)[1] is not None:
-                kind = "Int64" if columns[name].dtype == np.int64 else "Int32"
-                columns[name] = pandas.array([row[number] for row in self.rows()], dtype=kind)
+            columns[name], valid = self[name], self._valid(number)
+            if valid is not None:
+                columns[name] = pandas.arrays.IntegerArray(columns[name], ~valid)
         return pandas.DataFrame(columns)
 
     def to_polars(self) -> polars.DataFrame:

@@ -14,8 +14,8 @@ import numpy as np
 
 from . import _cognate
 from ._index import Index
-from ._inputs import (Array, Documents, InputOptions, RunOptions, TermOptions, WeightOptions, is_signatures, margins_of,
-                      open_documents, report_of, signatures_of, split)
+from ._inputs import (Array, Documents, InputOptions, Lists, RunOptions, TermOptions, WeightOptions, is_signatures, lists_of,
+                      margins_of, open_documents, report_of, signatures_of, split)
 from ._table import Table
 
 __all__ = ["Bands", "JoinPlan", "MemberCounts", "Share", "Statistics", "band_pairs", "bands", "clusters", "index_term_sets",
@@ -165,15 +165,14 @@ def table_keys(signatures: Array, *, tables: int, key_bits: int = 0, flips: int 
 
 # ---- Joins of term sets ----------------------------------------------------------------------------------------------
 
-#: Sets as lists: offsets, one more than there are sets, and the members of all sets, int64.
-Sets = tuple[Array, Array]
 SetMeasure = Literal["jaccard", "containment"]
 _MEASURES = {"jaccard": 1, "containment": 2}
 
 
-def _lists(sets: Sets) -> tuple[Array, Array, int]:
-    offsets, members = (np.ascontiguousarray(part, np.int64) for part in sets)
-    return offsets, members, len(offsets) - 1
+def _number_of(measure: str) -> int:
+    if measure not in _MEASURES:
+        raise ValueError(f"measure has no value {measure!r}; choose one of {', '.join(_MEASURES)}")
+    return _MEASURES[measure]
 
 
 class MemberCounts:
@@ -183,13 +182,15 @@ class MemberCounts:
     """
 
     def __init__(self, slot_bits: int, frequent_bits: int = 20):
+        if not 1 <= slot_bits <= 40 or not 0 <= frequent_bits <= 32:
+            raise ValueError(f"slot_bits of {slot_bits} and frequent_bits of {frequent_bits}: choose 1 to 40, and 0 to 32")
         self.slot_bits, self.frequent_bits = slot_bits, frequent_bits
         self.slots = np.zeros(1 << (slot_bits - 1), np.uint8)  #: two slots of 4 bits per byte
         self.frequent = np.zeros(1 << frequent_bits, np.uint32)
 
-    def add(self, sets: Sets) -> None:
+    def add(self, sets: Lists) -> None:
         """Counts the members of sets."""
-        _cognate.counts_add(self.slots, self.frequent, self.slot_bits, self.frequent_bits, *_lists(sets))
+        _cognate.counts_add(self.slots, self.frequent, self.slot_bits, self.frequent_bits, *lists_of(sets))
 
     def merge(self, other: MemberCounts) -> None:
         """Adds the counts of other sets."""
@@ -198,10 +199,10 @@ class MemberCounts:
         _cognate.counts_merge(self.slots, self.frequent, other.slots, other.frequent, self.slot_bits, self.frequent_bits)
 
 
-def set_keys(sets: Sets, counts: MemberCounts, *, threshold: float, measure: SetMeasure = "jaccard") -> Table:
+def set_keys(sets: Lists, counts: MemberCounts, *, threshold: float, measure: SetMeasure = "jaccard") -> Table:
     """The keys of sets: row, key, place, size, first, second. Two sets at or above the threshold share a key."""
-    return Table(_cognate.set_keys(counts.slots, counts.frequent, counts.slot_bits, counts.frequent_bits, *_lists(sets),
-                                   _MEASURES[measure], threshold), {}, [])
+    return Table(_cognate.set_keys(counts.slots, counts.frequent, counts.slot_bits, counts.frequent_bits, *lists_of(sets),
+                                   _number_of(measure), threshold), {}, [])
 
 
 def key_pairs(keys: Any, first: Any, second: Any, places: Any, sizes: Any, flags: Any, *, threshold: float,
@@ -229,21 +230,21 @@ def key_pairs(keys: Any, first: Any, second: Any, places: Any, sizes: Any, flags
     arrays = [np.ascontiguousarray(values, kind) for values, kind in
               ((keys, np.int64), (first, np.int64), (second, np.int64), (places, np.int32), (sizes, np.int32),
                (flags, np.uint8))]
-    table, comparisons = _cognate.key_pairs(*arrays, len(arrays[0]), _MEASURES[measure], threshold)
+    table, comparisons = _cognate.key_pairs(*arrays, len(arrays[0]), _number_of(measure), threshold)
     found = Table(table, {}, [])
     return found["a"], found["b"], comparisons
 
 
-def measure_sets(a_terms: Sets, b_terms: Sets, a_words: Sets, b_words: Sets, *,
+def measure_sets(a_terms: Lists, b_terms: Lists, a_words: Lists, b_words: Lists, *,
                  measure: SetMeasure = "jaccard") -> Array:
     """The measure of set i of a and set i of b: by their terms or, if either has none, by their words."""
-    lists = [_lists(sets) for sets in (a_terms, b_terms, a_words, b_words)]
+    lists = [lists_of(sets) for sets in (a_terms, b_terms, a_words, b_words)]
     count = lists[0][2]
     if any(other[2] != count for other in lists):
         raise ValueError("as many sets on both sides, of terms and of words, make pairs")
     similarities = np.empty(count, np.float64)
     _cognate.measure_sets(*(array for offsets, members, _ in lists for array in (offsets, members)), count,
-                          _MEASURES[measure], similarities)
+                          _number_of(measure), similarities)
     return similarities
 
 
@@ -292,7 +293,7 @@ def permute(signatures: Array, *, seed: int = 0, first_table: int = 0, tables: i
     [5, 5, 5]
     """
     array, rows, bits = signatures_of(signatures)
-    permuted = np.empty((tables, rows, bits // 8), np.uint8)
+    permuted = np.empty((max(tables, 0), rows, bits // 8), np.uint8)
     _cognate.permute(array, rows, bits, seed, first_table, tables, permuted, {"threads": threads})
     return permuted
 

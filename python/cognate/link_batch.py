@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from . import _cognate
-from ._inputs import Array, Documents, Path, ReadOptions, open_documents, report_of, split
+from ._inputs import Array, Documents, Lists, Path, ReadOptions, lists_of, open_documents, report_of, split_reading
 from ._lexicon import Lexicon
 from ._table import Table
 from .batch import Statistics
@@ -25,8 +25,6 @@ __all__ = ["Languages", "Lists", "Neighbours", "Plan", "Projector", "SentenceWri
            "Terms", "align", "block_starts", "choose_products", "cosines", "decide", "keep", "mean_length", "nearest",
            "plan", "propose", "radius", "radius_rows", "sentences", "sign", "terms", "true_neighbours", "try_products"]
 
-#: Rows as lists of numbers: offsets, one more than there are rows, and the items of all rows, int64.
-Lists = tuple[Array, Array]
 #: Documents that name the language of their side, that of the other side, a third one.
 Languages = tuple[int, int, int]
 
@@ -41,7 +39,7 @@ class Terms(NamedTuple):
 
 def terms(documents: Documents, lexicon: Lexicon, side: int, **options: Unpack[ReadOptions]) -> Terms:
     """The terms of the documents of a side."""
-    read, _, run = split(options)
+    read, run = split_reading(options)
     handle = open_documents(documents, read)
     statistics, languages, rows, words, text = _cognate.link_terms(handle, lexicon._handle, side, run)
     return Terms(Statistics(statistics), languages, Table(rows, text, _cognate.documents_skipped(handle)),
@@ -68,14 +66,14 @@ class Projector:
 
     def lengths(self, side: int, rows: Lists) -> Array:
         """The lengths of rows of terms."""
-        offsets, items, count = _lists(rows)
+        offsets, items, count = lists_of(rows)
         result = np.empty(count, np.float64)
         _cognate.link_lengths(self._handle, side, offsets, items, count, result)
         return result
 
     def vectors(self, side: int, rows: Lists, mean: float) -> Table:
         """The vectors of rows of terms: entries (the column above the bits of a float)."""
-        return Table(_cognate.link_vectors(self._handle, side, *_lists(rows), mean), {}, [])
+        return Table(_cognate.link_vectors(self._handle, side, *lists_of(rows), mean), {}, [])
 
 
 def mean_length(total: float, rows: int) -> float:
@@ -101,13 +99,13 @@ def plan(**options: Any) -> Plan:
 
 def nearest(queries: Lists, rows: Lists, side: int, *, threads: int = 0, **options: Any) -> Table:
     """The nearest of some rows of the other side to each vector of a part of a side: query, row, distance, similarity."""
-    table, text = _cognate.link_nearest(*_lists(queries), *_lists(rows), side, options, {"threads": threads})
+    table, text = _cognate.link_nearest(*lists_of(queries), *lists_of(rows), side, options, {"threads": threads})
     return Table(table, text, [])
 
 
 def sign(vectors: Lists, **options: Any) -> Array:
     """The signatures of vectors: uint8 [rows, bits / 8]. The options are those of `cognate.link`."""
-    offsets, entries, count = _lists(vectors)
+    offsets, entries, count = lists_of(vectors)
     signatures = np.empty((count, options.get("bits", 1024) // 8), np.uint8)
     _cognate.link_sign(offsets, entries, count, signatures, options)
     return signatures
@@ -133,7 +131,7 @@ def radius(distances: Array, **options: Any) -> Radius:
 def cosines(a_vectors: Lists, b_vectors: Lists, a: Array, b: Array) -> Array:
     """The cosine of row a[i] of the first vectors and row b[i] of the second."""
     result = np.empty(len(a), np.float64)
-    _cognate.link_cosines(*_lists(a_vectors), *_lists(b_vectors), np.ascontiguousarray(a, np.int64),
+    _cognate.link_cosines(*lists_of(a_vectors), *lists_of(b_vectors), np.ascontiguousarray(a, np.int64),
                           np.ascontiguousarray(b, np.int64), len(a), result)
     return result
 
@@ -177,7 +175,7 @@ def try_products(sample: Lists, block: Lists, first: int, truth: Neighbours, tar
     tally = np.zeros(TALLY, np.uint64)
     own, columns, blocks = _target(target)
     documents, offsets, rows, similarities = _truth(truth)
-    _cognate.link_lists_try(*_lists(sample), *_lists(block), own, columns, blocks, first, documents, offsets, rows,
+    _cognate.link_lists_try(*lists_of(sample), *lists_of(block), own, columns, blocks, first, documents, offsets, rows,
                             similarities, tally, options)
     return tally
 
@@ -195,7 +193,7 @@ def choose_products(truth: Neighbours, tally: Array, **options: Any) -> Products
 
 def propose(queries: Lists, block: Lists, target: TargetRows, most: float, **options: Any) -> Table:
     """The rows of a block that rows of side 0 propose: query, row, sum, similarity; by query, then descending sum."""
-    return Table(_cognate.link_lists_propose(*_lists(queries), *_lists(block), *_target(target), most, options), {}, [])
+    return Table(_cognate.link_lists_propose(*lists_of(queries), *lists_of(block), *_target(target), most, options), {}, [])
 
 
 def keep(rows: Array, blocks: Array, offsets: Array, sums: Array, target: TargetRows, **options: Any) -> Array:
@@ -234,7 +232,7 @@ def decide(source: Neighbours, target: Neighbours, *, beyond: float = 0, threads
 
 def sentences(documents: Documents, lexicon: Lexicon, side: int, **options: Unpack[ReadOptions]) -> Table:
     """The sentences of the documents of a side: row (of the document), text, joined (1: no white space before it)."""
-    read, _, run = split(options)
+    read, run = split_reading(options)
     table, text = _cognate.sentences_split(open_documents(documents, read), lexicon._handle, side, run)
     return Table(table, text, [])
 
@@ -254,7 +252,7 @@ def align(source: Sentences, target: Sentences, a: Array, b: Array, *, threshold
     for side in (source, target):
         documents, joined = np.ascontiguousarray(side.offsets, np.int64), np.ascontiguousarray(side.joined, np.uint8)
         offsets, text = np.ascontiguousarray(side.texts[0], np.int64), np.ascontiguousarray(side.texts[1], np.uint8)
-        sides.append((*_lists(side.vectors), documents, len(documents) - 1, text, offsets, joined))
+        sides.append((*lists_of(side.vectors), documents, len(documents) - 1, text, offsets, joined))
     found, compared = _cognate.sentences_align(sides[0], sides[1], np.ascontiguousarray(a, np.int64),
                                                np.ascontiguousarray(b, np.int64), len(a), threshold)
     return Table(found, {}, []), compared
@@ -278,8 +276,3 @@ class SentenceWriter:
         if kind is None:
             _cognate.sentence_finish(self._handle)
         self._handle = None
-
-
-def _lists(rows: Lists) -> tuple[Array, Array, int]:
-    offsets, items = (np.ascontiguousarray(part, np.int64) for part in rows)
-    return offsets, items, len(offsets) - 1

@@ -5,12 +5,13 @@
 static PyObject *plan_join(PyObject *self, PyObject *arguments) {
     static const char *const flip_modes[] = {"none", "random", "distance", "across"};
     unsigned long long rows, against;
-    PyObject *dictionary;
+    PyObject *numbers[2], *dictionary;
     cog_pairs_options options;
     cog_join_plan plan;
     cog_error error = {0};
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "KKO!", &rows, &against, &PyDict_Type, &dictionary))
+    if (!PyArg_ParseTuple(arguments, "OOO!", &numbers[0], &numbers[1], &PyDict_Type, &dictionary) ||
+        !whole_of(numbers[0], "rows", &rows) || !whole_of(numbers[1], "against", &against))
         return NULL;
     cog_pairs_options_init(&options, COG_MEASURE_COSINE);
     const struct field_set sets[] = {
@@ -48,15 +49,18 @@ static cog_status permute_work(struct job *job) {
 
 /* permute(signatures, rows, bits, seed, first table, tables, permuted, run) */
 static PyObject *permute(PyObject *self, PyObject *arguments) {
-    PyObject *objects[2], *run, *result = NULL;
+    PyObject *objects[2], *numbers[3], *run, *result = NULL;
     Py_ssize_t rows;
     unsigned bits;
     unsigned long long seed;
     struct band_job job = {.job = {.work = permute_work}};
     Py_buffer views[2] = {{0}};
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "OnIKIIOO!", &objects[0], &rows, &bits, &seed,
-                          &job.first_table, &job.tables, &objects[1], &PyDict_Type, &run))
+    if (!PyArg_ParseTuple(arguments, "OnIOOOOO!", &objects[0], &rows, &bits, &numbers[0],
+                          &numbers[1], &numbers[2], &objects[1], &PyDict_Type, &run) ||
+        !whole_of(numbers[0], "seed", &seed) ||
+        !unsigned_of(numbers[1], "first_table", &job.first_table) ||
+        !unsigned_of(numbers[2], "tables", &job.tables))
         return NULL;
     if (!signatures_of(objects[0], rows, bits, &views[0], &job.signatures[0]))
         return NULL;
@@ -82,14 +86,15 @@ static cog_status band_work(struct job *job) {
 /* band_pairs(queries, rows, others or None, rows, bits, begins, ends, radius, run): table, report.
  */
 static PyObject *band_pairs(PyObject *self, PyObject *arguments) {
-    PyObject *signed_rows[2], *objects[2], *run, *result = NULL;
+    PyObject *signed_rows[2], *objects[2], *radius, *run, *result = NULL;
     Py_ssize_t rows[2];
-    unsigned bits, radius;
+    unsigned bits;
     struct band_job job = {.job = {.work = band_work}};
     Py_buffer views[4] = {{0}};
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "OnOnIOOIO!", &signed_rows[0], &rows[0], &signed_rows[1],
-                          &rows[1], &bits, &objects[0], &objects[1], &radius, &PyDict_Type, &run))
+    if (!PyArg_ParseTuple(arguments, "OnOnIOOOO!", &signed_rows[0], &rows[0], &signed_rows[1],
+                          &rows[1], &bits, &objects[0], &objects[1], &radius, &PyDict_Type, &run) ||
+        !unsigned_of(radius, "radius", &job.radius_bits))
         return NULL;
     bool good = signatures_of(signed_rows[0], rows[0], bits, &views[0], &job.signatures[0]);
     if (good && signed_rows[1] != Py_None)
@@ -99,7 +104,6 @@ static PyObject *band_pairs(PyObject *self, PyObject *arguments) {
     if (good) {
         job.begins = views[2].buf;
         job.ends = views[3].buf;
-        job.radius_bits = radius;
         result = job_run_for_table(&job.job, run, false, &job.stream);
     }
     cog_signatures_free(job.signatures[0]);
@@ -137,7 +141,7 @@ static PyObject *range_search(PyObject *self, PyObject *arguments) {
                           &rows[1], &bits, &objects[0], &objects[1], &objects[2], &count, &k,
                           &radius, &PyDict_Type, &run))
         return NULL;
-    bool good = buffer_of(objects[0], (rows[0] + 1) * 8, false, "offsets of ranges", &views[2]);
+    bool good = offsets_of(objects[0], rows[0], "offsets of ranges", &views[2]);
     for (int i = 0; i < 2 && good; i++)
         good = signatures_of(signed_rows[i], rows[i], bits, &views[i], &job.signatures[i]) &&
                buffer_of(objects[1 + i], count * 4, false, "begins and ends", &views[3 + i]);

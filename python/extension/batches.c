@@ -52,6 +52,8 @@ static PyObject *collect(PyObject *self, PyObject *arguments) {
     job.documents = documents->handle;
     if (job_run(&job.job, run, false))
         result = job_pair(statistics_hand_out(job.statistics), &job.job);
+    else
+        cog_statistics_free(job.statistics);
     job_end(&job.job);
     return result;
 }
@@ -209,10 +211,12 @@ static PyObject *index_term_sets(PyObject *self, PyObject *arguments) {
     if (!index || !take_verify(dictionary, &options))
         return NULL;
     cog_index *shown = index_shown(index);
-    Py_BEGIN_ALLOW_THREADS status =
+    Py_BEGIN_ALLOW_THREADS
+    status =
         cog_index_term_sets(shown, &options.terms, options.measure, first, count, &stream, &error);
     cog_index_close(shown);
-    Py_END_ALLOW_THREADS return status == COG_OK ? table_of_stream(&stream) : raise_error(&error);
+    Py_END_ALLOW_THREADS
+    return status == COG_OK ? table_of_stream(&stream) : raise_error(&error);
 }
 
 /* distances(first, rows, second or None, rows, bits, a, b, count, distances) */
@@ -235,9 +239,9 @@ static PyObject *distances(PyObject *self, PyObject *arguments) {
                          &views[i]);
     cog_status status = COG_OK;
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status =
-            cog_verify_distances(signatures[0], signatures[1], views[0].buf, views[1].buf,
-                                 (size_t)count, views[2].buf, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = cog_verify_distances(signatures[0], signatures[1], views[0].buf, views[1].buf,
+                                      (size_t)count, views[2].buf, &error);
         Py_END_ALLOW_THREADS
     }
     cog_signatures_free(signatures[0]);
@@ -298,12 +302,15 @@ static PyObject *table_keys(PyObject *self, PyObject *arguments) {
 
 /* bands(threshold, values, value bits, recall): bands, values per band, expected recall. */
 static PyObject *bands(PyObject *self, PyObject *arguments) {
+    PyObject *numbers[2];
     double threshold, recall;
     unsigned values, value_bits;
     cog_key_plan plan;
     cog_error error = {0};
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "dIId", &threshold, &values, &value_bits, &recall))
+    if (!PyArg_ParseTuple(arguments, "dOOd", &threshold, &numbers[0], &numbers[1], &recall) ||
+        !unsigned_of(numbers[0], "values", &values) ||
+        !unsigned_of(numbers[1], "value_bits", &value_bits))
         return NULL;
     if (cog_key_plan_bands(threshold, values, value_bits, &recall, &plan, &error) != COG_OK)
         return raise_error(&error);
@@ -333,9 +340,10 @@ static PyObject *clusters(PyObject *self, PyObject *arguments) {
             buffer_of(objects[i], (i == 3 ? rows : count) * 8, false, "pairs and keys", &views[i]);
     cog_status status = COG_OK;
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status = cog_clusters_of_pairs(
-            (size_t)rows, views[0].buf, views[1].buf, views[2].buf, (size_t)count, views[3].buf,
-            (cog_grouping)grouping, &stream, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = cog_clusters_of_pairs((size_t)rows, views[0].buf, views[1].buf, views[2].buf,
+                                       (size_t)count, views[3].buf, (cog_grouping)grouping, &stream,
+                                       &error);
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 4);

@@ -136,9 +136,11 @@ static PyObject *from_stream(PyObject *self, PyObject *arguments) {
         return PyErr_NoMemory();
     cog_error error = {0};
     cog_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        cog_documents_from_arrow(stream, &options, &documents->handle, &error);
-    Py_END_ALLOW_THREADS if (status == COG_OK) return documents_hand_out(documents);
+    Py_BEGIN_ALLOW_THREADS
+    status = cog_documents_from_arrow(stream, &options, &documents->handle, &error);
+    Py_END_ALLOW_THREADS
+    if (status == COG_OK)
+        return documents_hand_out(documents);
     documents_free(documents);
     return raise_error(&error);
 }

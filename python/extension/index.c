@@ -351,9 +351,11 @@ static PyObject *save(PyObject *self, PyObject *arguments) {
         return NULL;
     cog_status status;
     cog_index *shown = index_shown(index);
-    Py_BEGIN_ALLOW_THREADS status = cog_index_save(shown, folder, &error);
+    Py_BEGIN_ALLOW_THREADS
+    status = cog_index_save(shown, folder, &error);
     cog_index_close(shown);
-    Py_END_ALLOW_THREADS return none_or_error(true, status, &error);
+    Py_END_ALLOW_THREADS
+    return none_or_error(true, status, &error);
 }
 
 /* index_open(folder) */
@@ -365,10 +367,13 @@ static PyObject *open_folder(PyObject *self, PyObject *path) {
     if (!index)
         return NULL;
     cog_status status;
-    Py_BEGIN_ALLOW_THREADS status = cog_index_open(folder, &index->handle, &error);
+    Py_BEGIN_ALLOW_THREADS
+    status = cog_index_open(folder, &index->handle, &error);
     if (status == COG_OK)
         status = index_show(index, &error);
-    Py_END_ALLOW_THREADS if (status == COG_OK) return index_hand_out(index);
+    Py_END_ALLOW_THREADS
+    if (status == COG_OK)
+        return index_hand_out(index);
     index_free(index);
     return raise_error(&error);
 }
@@ -388,16 +393,18 @@ static PyObject *info(PyObject *self, PyObject *capsule) {
     if (!index)
         return NULL;
     cog_index *shown = index_shown(index);
-    Py_BEGIN_ALLOW_THREADS cog_index_describe(shown, &described);
+    Py_BEGIN_ALLOW_THREADS
+    cog_index_describe(shown, &described);
     cog_index_close(shown);
-    Py_END_ALLOW_THREADS return Py_BuildValue(
-        "{sKsKsKsIssssss}", "rows", (unsigned long long)described.rows, "removed_rows",
-        (unsigned long long)described.removed_rows, "segments",
-        (unsigned long long)described.segments, "bits", described.bits, "method",
-        cog_method_name(described.method), "measure", measure_names[described.measure], "holds",
-        !described.documents ? "signatures"
-        : described.vectors  ? "documents"
-                             : "documents without vectors");
+    Py_END_ALLOW_THREADS
+    return Py_BuildValue("{sKsKsKsIssssss}", "rows", (unsigned long long)described.rows,
+                         "removed_rows", (unsigned long long)described.removed_rows, "segments",
+                         (unsigned long long)described.segments, "bits", described.bits, "method",
+                         cog_method_name(described.method), "measure",
+                         measure_names[described.measure], "holds",
+                         !described.documents ? "signatures"
+                         : described.vectors  ? "documents"
+                                              : "documents without vectors");
 }
 
 /* index_lexicons(index): maps the codes of projected languages to how they were projected. */

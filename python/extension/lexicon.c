@@ -56,6 +56,8 @@ static PyObject *train(PyObject *self, PyObject *arguments) {
         good = (job.paths[i] = PyBytes_AsString(PyTuple_GetItem(paths, (Py_ssize_t)i))) != NULL;
     if (good && job_run(&job.job, run, false))
         result = job_pair(lexicon_hand_out(job.lexicon), &job.job);
+    else
+        cog_lexicon_free(job.lexicon);
     job_end(&job.job);
     free(job.paths);
     return result;
@@ -69,8 +71,10 @@ static PyObject *lexicon_open(PyObject *self, PyObject *path) {
     if (!name)
         return NULL;
     cog_status status;
-    Py_BEGIN_ALLOW_THREADS status = cog_lexicon_open(name, &lexicon, &error);
-    Py_END_ALLOW_THREADS return status == COG_OK ? lexicon_hand_out(lexicon) : raise_error(&error);
+    Py_BEGIN_ALLOW_THREADS
+    status = cog_lexicon_open(name, &lexicon, &error);
+    Py_END_ALLOW_THREADS
+    return status == COG_OK ? lexicon_hand_out(lexicon) : raise_error(&error);
 }
 
 static PyObject *lexicon_save(PyObject *self, PyObject *arguments) {
@@ -84,8 +88,10 @@ static PyObject *lexicon_save(PyObject *self, PyObject *arguments) {
     if (!lexicon)
         return NULL;
     cog_status status;
-    Py_BEGIN_ALLOW_THREADS status = cog_lexicon_save(lexicon, path, &error);
-    Py_END_ALLOW_THREADS return none_or_error(true, status, &error);
+    Py_BEGIN_ALLOW_THREADS
+    status = cog_lexicon_save(lexicon, path, &error);
+    Py_END_ALLOW_THREADS
+    return none_or_error(true, status, &error);
 }
 
 /* lexicon_to_bytes(capsule): bytes. */

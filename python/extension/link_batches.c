@@ -17,6 +17,14 @@ static cog_status terms_work(struct job *job) {
                                job->report, &job->error);
 }
 
+static void free_terms(cog_link_terms *terms) {
+    cog_statistics_free(terms->statistics);
+    if (terms->rows.release)
+        terms->rows.release(&terms->rows);
+    if (terms->words.release)
+        terms->words.release(&terms->words);
+}
+
 /* link_terms(documents, lexicon, side, run): statistics, three numbers of languages, table of rows,
  * table of words, report. */
 static PyObject *link_terms(PyObject *self, PyObject *arguments) {
@@ -43,6 +51,8 @@ static PyObject *link_terms(PyObject *self, PyObject *arguments) {
         Py_XDECREF(rows);
         Py_XDECREF(words);
         Py_XDECREF(report);
+    } else {
+        free_terms(&job.terms);
     }
     job_end(&job.job);
     return result;
@@ -114,7 +124,7 @@ static PyObject *link_projector(PyObject *self, PyObject *arguments) {
         !take_side(statistics[0], languages[0], &job.sides[0]) ||
         !take_side(statistics[1], languages[1], &job.sides[1]) ||
         !options_take(dictionary, sets, NULL, NULL) ||
-        !buffer_of(offsets, (count + 1) * 8, false, "offsets of words", &views[0]))
+        !offsets_of(offsets, count, "offsets of words", &views[0]))
         return NULL;
     const int64_t *at = views[0].buf;
     if (buffer_of(words, (Py_ssize_t)at[count], false, "words", &views[1])) {
@@ -123,6 +133,8 @@ static PyObject *link_projector(PyObject *self, PyObject *arguments) {
         job.sides[0].word_count = (size_t)count;
         if (job_run(&job.job, run, false))
             result = hand_out_projector(&job);
+        else
+            cog_link_projector_free(job.projector);
         job_end(&job.job);
     }
     buffers_release(views, 2);
@@ -145,8 +157,8 @@ static PyObject *link_lengths(PyObject *self, PyObject *arguments) {
     bool good = projector && number_rows_of(offsets, items, count, views, &rows) &&
                 buffer_of(lengths, count * 8, true, "lengths", &views[2]);
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status =
-            cog_link_lengths(projector, side, &rows, views[2].buf, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = cog_link_lengths(projector, side, &rows, views[2].buf, &error);
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 3);
@@ -171,8 +183,8 @@ static PyObject *link_vectors(PyObject *self, PyObject *arguments) {
     cog_link_projector *projector = projector_of(capsule);
     bool good = projector && number_rows_of(offsets, items, count, views, &rows);
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status =
-            cog_link_vectors(projector, side, &rows, mean_length, &stream, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = cog_link_vectors(projector, side, &rows, mean_length, &stream, &error);
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 2);
@@ -258,7 +270,8 @@ static PyObject *link_sign(PyObject *self, PyObject *arguments) {
                 buffer_of(signatures, count * (Py_ssize_t)(options.bits / 8), true, "signatures",
                           &views[2]);
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status = cog_link_sign(&rows, &options, &run, views[2].buf, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = cog_link_sign(&rows, &options, &run, views[2].buf, &error);
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 3);
@@ -319,9 +332,9 @@ static PyObject *link_cosines(PyObject *self, PyObject *arguments) {
     for (int i = 0; i < 3; i++)
         good = good && buffer_of(numbers[i], pairs * 8, i == 2, "pairs", &views[4 + i]);
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status =
-            cog_link_cosines(&rows[0], &rows[1], views[4].buf, views[5].buf, (size_t)pairs, &run,
-                             views[6].buf, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = cog_link_cosines(&rows[0], &rows[1], views[4].buf, views[5].buf, (size_t)pairs,
+                                  &run, views[6].buf, &error);
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 7);
@@ -345,7 +358,7 @@ bool link_neighbours_of(PyObject *const objects[4], Py_ssize_t documents, Py_buf
                         cog_link_neighbours *side) {
     if ((objects[0] &&
          !buffer_of(objects[0], documents * 8, false, "lengths of documents", &views[0])) ||
-        !buffer_of(objects[1], (documents + 1) * 8, false, "offsets of neighbours", &views[1]))
+        !offsets_of(objects[1], documents, "offsets of neighbours", &views[1]))
         return false;
     const int64_t *at = views[1].buf;
     for (int i = 2; i < 4; i++)

@@ -40,7 +40,7 @@ static PyObject *link_block_starts(PyObject *self, PyObject *arguments) {
     Py_buffer view = {0};
     (void)self;
     if (!PyArg_ParseTuple(arguments, "On", &offsets, &rows) ||
-        !buffer_of(offsets, (rows + 1) * 8, false, "offsets", &view))
+        !offsets_of(offsets, rows, "offsets", &view))
         return NULL;
     PyObject *list = PyList_New(0);
     for (size_t first = 0; list && first < (size_t)rows;
@@ -84,9 +84,9 @@ static PyObject *link_lists_try(PyObject *self, PyObject *arguments) {
     bool good = meeting_take(&given, &meeting) && take_truth(documents, objects, views, &truth) &&
                 buffer_of(tally, COG_LINK_LISTS_TALLY * 8, true, "tally", &views[4]);
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status =
-            cog_link_lists_try(&meeting.queries, &meeting.block, first, &truth, &meeting.lists,
-                               &meeting.options, views[4].buf, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = cog_link_lists_try(&meeting.queries, &meeting.block, first, &truth, &meeting.lists,
+                                    &meeting.options, views[4].buf, &error);
         Py_END_ALLOW_THREADS
     }
     buffers_release(meeting.views, 5);
@@ -139,9 +139,9 @@ static PyObject *link_lists_propose(PyObject *self, PyObject *arguments) {
         return NULL;
     bool good = meeting_take(&given, &meeting);
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status =
-            cog_link_lists_propose(&meeting.queries, &meeting.block, &meeting.lists, budget,
-                                   &meeting.options, &stream, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = cog_link_lists_propose(&meeting.queries, &meeting.block, &meeting.lists, budget,
+                                        &meeting.options, &stream, &error);
         Py_END_ALLOW_THREADS
     }
     buffers_release(meeting.views, 5);

@@ -96,9 +96,10 @@ static bool wait_for(struct waiting *waiting, PyObject *callable, cog_cancel *ca
     bool finished = false, raised = false;
     while (!finished) {
         cog_progress progress;
-        Py_BEGIN_ALLOW_THREADS finished = wait_for_interval(waiting, &progress);
-        Py_END_ALLOW_THREADS if (!raised && (PyErr_CheckSignals() != 0 ||
-                                             !show_progress(callable, &progress))) {
+        Py_BEGIN_ALLOW_THREADS
+        finished = wait_for_interval(waiting, &progress);
+        Py_END_ALLOW_THREADS
+        if (!raised && (PyErr_CheckSignals() != 0 || !show_progress(callable, &progress))) {
             raised = true;
             PyErr_Fetch(&type, &value, &traceback);
             cog_cancel_set(cancel);
@@ -131,8 +132,10 @@ static bool run_on_thread(struct job *job, PyObject *callable) {
         good = wait_for(&waiting, callable, cancel);
         pthread_join(thread, NULL);
     } else {
-        Py_BEGIN_ALLOW_THREADS job_thread(&waiting);
-        Py_END_ALLOW_THREADS good = PyErr_CheckSignals() == 0;
+        Py_BEGIN_ALLOW_THREADS
+        job_thread(&waiting);
+        Py_END_ALLOW_THREADS
+        good = PyErr_CheckSignals() == 0;
     }
     pthread_mutex_destroy(&waiting.lock);
     pthread_cond_destroy(&waiting.changed);
@@ -149,7 +152,8 @@ bool job_run(struct job *job, PyObject *run, bool brief) {
     if (cog_report_create(&job->report, &job->error) != COG_OK)
         return raise_error(&job->error) != NULL;
     if (brief && !is_shown) {
-        Py_BEGIN_ALLOW_THREADS job->status = job->work(job);
+        Py_BEGIN_ALLOW_THREADS
+        job->status = job->work(job);
         Py_END_ALLOW_THREADS
     } else if (!run_on_thread(job, is_shown ? callable : NULL)) {
         return false;
@@ -197,6 +201,8 @@ PyObject *job_run_for_report(struct job *job, PyObject *run) {
 PyObject *job_run_for_table(struct job *job, PyObject *run, bool brief,
                             struct ArrowArrayStream *stream) {
     PyObject *pair = job_run(job, run, brief) ? job_pair(table_of_stream(stream), job) : NULL;
+    if (stream->release)
+        stream->release(stream);
     job_end(job);
     return pair;
 }
@@ -212,6 +218,13 @@ bool buffer_of(PyObject *object, Py_ssize_t bytes, bool is_written, const char *
         return true;
     PyErr_Format(PyExc_ValueError, "%s: %zd bytes instead of %zd", what, view->len, bytes);
     PyBuffer_Release(view);
+    return false;
+}
+
+bool offsets_of(PyObject *object, Py_ssize_t count, const char *what, Py_buffer *view) {
+    if (count >= 0)
+        return buffer_of(object, (count + 1) * (Py_ssize_t)sizeof(int64_t), false, what, view);
+    PyErr_Format(PyExc_ValueError, "%s: none; give one more than there are lists", what);
     return false;
 }
 

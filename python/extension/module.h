@@ -24,14 +24,15 @@ struct job {
 
 /* Runs a job on its own thread, while this thread checks for signals and calls run["progress"] with
  * (stage, done, total). `run` also has threads and memory. A brief job runs on this thread. False
- * with an exception set if it failed or was stopped; call job_end in any case. */
+ * with an exception set if it failed or was stopped: the callable may raise after the work is done,
+ * so free what the job has made. Call job_end in any case. */
 bool job_run(struct job *job, PyObject *run, bool brief);
 /* The report as a JSON text; a new reference. */
 PyObject *job_report(const struct job *job);
 void job_end(struct job *job);
 
 /* These run a job, end it, and return the report alone; or (table, report), with the table that the
- * job left in `stream`, which they take over. NULL with an exception set on failure. */
+ * job left in `stream`, which they take over, also on failure. NULL with an exception set. */
 PyObject *job_run_for_report(struct job *job, PyObject *run);
 PyObject *job_run_for_table(struct job *job, PyObject *run, bool brief,
                             struct ArrowArrayStream *stream);
@@ -40,6 +41,8 @@ PyObject *job_pair(PyObject *made, const struct job *job);
 /* A buffer of exactly `bytes` bytes; None gives an empty view. False with an exception set. */
 bool buffer_of(PyObject *object, Py_ssize_t bytes, bool is_written, const char *what,
                Py_buffer *view);
+/* Offsets of `count` rows, as a buffer of one more int64. False with an exception set. */
+bool offsets_of(PyObject *object, Py_ssize_t count, const char *what, Py_buffer *view);
 void buffers_release(Py_buffer *views, size_t count);
 
 /* Sets the exception that fits the error; returns NULL. */
@@ -74,12 +77,13 @@ struct field_set {
 extern const struct field run_fields[], input_fields[], term_fields[], weight_fields[],
     signature_fields[], pairs_fields[], dedup_fields[], related_fields[], index_fields[],
     search_fields[], link_fields[], projection_fields[], lexicon_fields[], key_fields[],
-    verify_fields[];
+    verify_fields[], seen_fields[];
 extern const char *const measure_names[], *const kind_names[], *const weighting_names[],
                                                                    *const grouping_names[];
 
 /* A whole number, 0 or more, from an int or an object that converts to one, such as NumPy's. */
 bool whole_of(PyObject *value, const char *name, unsigned long long *number);
+bool unsigned_of(PyObject *value, const char *name, unsigned *number); /* below 2^32 */
 /* Sets the fields that the dictionary names. Names that no set has are knobs of `method`, or a
  * TypeError if `knobs` is NULL. */
 bool options_take(PyObject *dictionary, const struct field_set *sets, cog_knobs *knobs,

@@ -125,6 +125,8 @@ const struct field key_fields[] = {FIELD("tables", cog_key_plan, tables),
                                    END};
 const struct field verify_fields[] = {CHOICE("measure", cog_verify_options, measure, measure_names),
                                       FIELD("short_texts", cog_verify_options, short_texts), END};
+const struct field seen_fields[] = {FIELD("threshold", cog_seen_options, threshold),
+                                    FIELD("ngram", cog_seen_options, ngram), END};
 const struct field lexicon_fields[] = {
     FIELD("source", cog_lexicon_options, from),
     FIELD("target", cog_lexicon_options, to),
@@ -188,6 +190,16 @@ bool whole_of(PyObject *value, const char *name, unsigned long long *number) {
     return false;
 }
 
+bool unsigned_of(PyObject *value, const char *name, unsigned *number) {
+    unsigned long long whole;
+    if (!whole_of(value, name, &whole))
+        return false;
+    *number = (unsigned)whole;
+    if (whole > UINT32_MAX)
+        PyErr_Format(PyExc_ValueError, "%s of %R is too large", name, value);
+    return whole <= UINT32_MAX;
+}
+
 static bool take_real(PyObject *value, const char *name, double *number) {
     *number = PyFloat_AsDouble(value);
     if (!PyErr_Occurred())
@@ -198,17 +210,12 @@ static bool take_real(PyObject *value, const char *name, double *number) {
 }
 
 static bool take_whole(PyObject *value, const struct field *field, void *place) {
+    if (field->kind == FIELD_UNSIGNED)
+        return unsigned_of(value, field->name, place);
     unsigned long long number;
     if (!whole_of(value, field->name, &number))
         return false;
-    if (field->kind == FIELD_UNSIGNED && number > UINT32_MAX) {
-        PyErr_Format(PyExc_ValueError, "%s of %R is too large", field->name, value);
-        return false;
-    }
-    if (field->kind == FIELD_UNSIGNED)
-        *(unsigned *)place = (unsigned)number;
-    else
-        *(uint64_t *)place = number;
+    *(uint64_t *)place = number;
     return true;
 }
 

@@ -198,9 +198,11 @@ static PyObject *make_searchers(PyObject *self, PyObject *arguments) {
         return NULL;
     }
     cog_index *shown = index_shown(index);
-    Py_BEGIN_ALLOW_THREADS cog_index_describe(shown, &info);
+    Py_BEGIN_ALLOW_THREADS
+    cog_index_describe(shown, &info);
     cog_index_close(shown);
-    Py_END_ALLOW_THREADS searchers->bits = info.bits;
+    Py_END_ALLOW_THREADS
+    searchers->bits = info.bits;
     searchers->index = index;
     searchers->capsule = Py_NewRef(capsule);
     searchers->lexicon = Py_NewRef(lexicon);
@@ -272,7 +274,8 @@ static PyObject *find_one(PyObject *self, PyObject *const *arguments, Py_ssize_t
     cog_status status = COG_OK;
     if (single) {
         bool ids = arguments[2] == Py_True;
-        Py_BEGIN_ALLOW_THREADS status = find(searchers, &query, ids, &stream, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = find(searchers, &query, ids, &stream, &error);
         Py_END_ALLOW_THREADS
     }
     if (query.signature.obj)

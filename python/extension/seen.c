@@ -11,8 +11,9 @@ static void seen_release(PyObject *capsule) {
     cog_seen_close(seen_of(capsule));
 }
 
-/* seen_open(threshold, ngram, folder or None) */
+/* seen_open(options, folder or None) */
 static PyObject *open_seen(PyObject *self, PyObject *arguments) {
+    PyObject *dictionary;
     cog_seen_options options;
     const char *folder;
     cog_seen *seen = NULL;
@@ -20,10 +21,15 @@ static PyObject *open_seen(PyObject *self, PyObject *arguments) {
     cog_status status;
     (void)self;
     cog_seen_options_init(&options);
-    if (!PyArg_ParseTuple(arguments, "dIz", &options.threshold, &options.ngram, &folder))
+    const struct field_set sets[] = {{seen_fields, &options}, {NULL, NULL}};
+    if (!PyArg_ParseTuple(arguments, "O!z", &PyDict_Type, &dictionary, &folder) ||
+        !options_take(dictionary, sets, NULL, NULL))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = cog_seen_open(&options, folder, &seen, &error);
-    Py_END_ALLOW_THREADS if (status != COG_OK) return raise_error(&error);
+    Py_BEGIN_ALLOW_THREADS
+    status = cog_seen_open(&options, folder, &seen, &error);
+    Py_END_ALLOW_THREADS
+    if (status != COG_OK)
+        return raise_error(&error);
     PyObject *capsule = PyCapsule_New(seen, seen_name, seen_release);
     if (!capsule)
         cog_seen_close(seen);
@@ -45,9 +51,11 @@ static PyObject *check(PyObject *self, PyObject *arguments) {
     cog_seen *seen = seen_of(capsule);
     if (!seen)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status =
-        cog_seen_check(seen, text, (size_t)size, &number, &similarity, &error);
-    Py_END_ALLOW_THREADS if (status != COG_OK) return raise_error(&error);
+    Py_BEGIN_ALLOW_THREADS
+    status = cog_seen_check(seen, text, (size_t)size, &number, &similarity, &error);
+    Py_END_ALLOW_THREADS
+    if (status != COG_OK)
+        return raise_error(&error);
     if (number == COG_SEEN_NONE)
         Py_RETURN_NONE;
     return Py_BuildValue("Kd", (unsigned long long)number, similarity);
@@ -68,8 +76,10 @@ static PyObject *sync_seen(PyObject *self, PyObject *capsule) {
     cog_seen *seen = seen_of(capsule);
     if (!seen)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = cog_seen_sync(seen, &error);
-    Py_END_ALLOW_THREADS return none_or_error(true, status, &error);
+    Py_BEGIN_ALLOW_THREADS
+    status = cog_seen_sync(seen, &error);
+    Py_END_ALLOW_THREADS
+    return none_or_error(true, status, &error);
 }
 
 PyMethodDef seen_methods[] = {{"seen_open", open_seen, METH_VARARGS, NULL},

@@ -6,7 +6,7 @@
 
 bool number_rows_of(PyObject *offsets, PyObject *items, Py_ssize_t count, Py_buffer views[2],
                     cog_number_rows *rows) {
-    if (!buffer_of(offsets, (count + 1) * 8, false, "offsets of rows", &views[0]))
+    if (!offsets_of(offsets, count, "offsets of rows", &views[0]))
         return false;
     const int64_t *at = views[0].buf;
     if (!buffer_of(items, (Py_ssize_t)at[count] * 8, false, "items of rows", &views[1]))
@@ -55,8 +55,8 @@ static bool take_side(PyObject *tuple, Py_buffer views[SIDE_VIEWS], cog_sentence
     if (!PyArg_ParseTuple(tuple, "OOnOnOOO", &vectors[0], &vectors[1], &sentences, &offsets,
                           &documents, &text, &text_offsets, &joined) ||
         !number_rows_of(vectors[0], vectors[1], sentences, views, &rows->vectors) ||
-        !buffer_of(offsets, (documents + 1) * 8, false, "offsets of documents", &views[2]) ||
-        !buffer_of(text_offsets, (sentences + 1) * 8, false, "offsets of texts", &views[3]))
+        !offsets_of(offsets, documents, "offsets of documents", &views[2]) ||
+        !offsets_of(text_offsets, sentences, "offsets of texts", &views[3]))
         return false;
     rows->documents = (size_t)documents;
     rows->offsets = views[2].buf;
@@ -91,9 +91,9 @@ static PyObject *align(PyObject *self, PyObject *arguments) {
                 buffer_of(documents[0], count * 8, false, "documents", &links[0]) &&
                 buffer_of(documents[1], count * 8, false, "documents", &links[1]);
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status =
-            cog_sentences_align(&sides[0], &sides[1], links[0].buf, links[1].buf, (size_t)count,
-                                &options, &stream, &compared, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = cog_sentences_align(&sides[0], &sides[1], links[0].buf, links[1].buf,
+                                     (size_t)count, &options, &stream, &compared, &error);
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 2 * SIDE_VIEWS + 2);

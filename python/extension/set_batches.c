@@ -5,7 +5,7 @@
 /* Offsets and members of lists, as two buffers of int64. */
 static bool take_sets(PyObject *offsets, PyObject *members, Py_ssize_t count, Py_buffer views[2],
                       cog_set_list *sets) {
-    if (!buffer_of(offsets, (count + 1) * 8, false, "offsets of sets", &views[0]))
+    if (!offsets_of(offsets, count, "offsets of sets", &views[0]))
         return false;
     const int64_t *at = views[0].buf;
     if (PyObject_GetBuffer(members, &views[1], PyBUF_SIMPLE) != 0)
@@ -53,7 +53,8 @@ static PyObject *counts_add(PyObject *self, PyObject *arguments) {
     bool good = take_counts(objects[0], objects[1], bits[0], bits[1], true, views, &counts) &&
                 take_sets(objects[2], objects[3], count, views + 2, &sets);
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status = cog_member_counts_add(&counts, &sets, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = cog_member_counts_add(&counts, &sets, &error);
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 4);
@@ -75,7 +76,8 @@ static PyObject *counts_merge(PyObject *self, PyObject *arguments) {
     bool good = take_counts(objects[0], objects[1], bits[0], bits[1], true, views, &counts) &&
                 take_counts(objects[2], objects[3], bits[0], bits[1], false, views + 2, &other);
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status = cog_member_counts_merge(&counts, &other, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = cog_member_counts_merge(&counts, &other, &error);
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 4);
@@ -103,8 +105,8 @@ static PyObject *set_keys(PyObject *self, PyObject *arguments) {
     bool good = take_counts(objects[0], objects[1], bits[0], bits[1], false, views, &counts) &&
                 take_sets(objects[2], objects[3], count, views + 2, &sets);
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status =
-            cog_set_keys(&sets, &counts, (cog_measure)measure, threshold, &stream, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = cog_set_keys(&sets, &counts, (cog_measure)measure, threshold, &stream, &error);
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 4);
@@ -138,7 +140,8 @@ static PyObject *key_pairs(PyObject *self, PyObject *arguments) {
     if (good) {
         const cog_key_rows rows = {views[0].buf, views[1].buf, views[2].buf, views[3].buf,
                                    views[4].buf, views[5].buf, (size_t)count};
-        Py_BEGIN_ALLOW_THREADS status =
+        Py_BEGIN_ALLOW_THREADS
+        status =
             cog_key_pairs(&rows, (cog_measure)measure, threshold, &comparisons, &stream, &error);
         Py_END_ALLOW_THREADS
     }
@@ -171,8 +174,9 @@ static PyObject *measure_sets(PyObject *self, PyObject *arguments) {
             take_sets(objects[2 * i], objects[2 * i + 1], count, views + 2 * (size_t)i, &sets[i]);
     good = good && buffer_of(results, count * 8, true, "similarities", &views[8]);
     if (good) {
-        Py_BEGIN_ALLOW_THREADS status = cog_measure_sets(
-            &sets[0], &sets[1], &sets[2], &sets[3], (cog_measure)measure, views[8].buf, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = cog_measure_sets(&sets[0], &sets[1], &sets[2], &sets[3], (cog_measure)measure,
+                                  views[8].buf, &error);
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 9);

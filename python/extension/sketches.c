@@ -233,7 +233,8 @@ static void permute_set(const struct permutations *by, const struct hashes *hash
         permute_hashes(by, hashes->items, hashes->count, values);
         return;
     }
-    Py_BEGIN_ALLOW_THREADS permute_hashes(by, hashes->items, hashes->count, values);
+    Py_BEGIN_ALLOW_THREADS
+    permute_hashes(by, hashes->items, hashes->count, values);
     Py_END_ALLOW_THREADS
 }
 

@@ -139,7 +139,8 @@ void stream_capsule_release(PyObject *capsule) {
 
 /* A buffer of a column, for memoryview and numpy.frombuffer. */
 struct buffer_object {
-    PyObject_HEAD struct shared *shared;
+    PyObject_HEAD
+    struct shared *shared;
     const void *data;
     Py_ssize_t size;
 };
@@ -180,7 +181,8 @@ static PyObject *buffer_new(struct shared *shared, const void *data, size_t size
 /* ---- The type -------------------------------------------------------------------------------- */
 
 struct table_object {
-    PyObject_HEAD struct shared *shared;
+    PyObject_HEAD
+    struct shared *shared;
 };
 
 static void table_dealloc(PyObject *self) {

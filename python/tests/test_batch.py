@@ -6,7 +6,9 @@ import pyarrow as pa
 import pytest
 
 import cognate
-from cognate import batch
+from cognate import batch, link_batch
+
+NONE, SIGNATURE = np.zeros(0, np.int64), np.zeros((1, 8), np.uint8)
 
 
 def pairs_by_keys(keys):
@@ -107,6 +109,24 @@ def test_clusters_refuse_what_is_not_there():
     chain = ([0, 1, 2], [1, 2, 3])
     assert batch.clusters(4, *chain, grouping="connected")["representative"].tolist() == [0, 0, 0, 0]
     assert batch.clusters(4, *chain)["representative"].tolist() == [0, 0, 2, 2]
+
+
+@pytest.mark.parametrize("call, kind, message", [
+    (lambda: batch.MemberCounts(12).add((NONE, NONE)), ValueError, "give one more than there are lists"),
+    (lambda: batch.measure_sets(*[(NONE, NONE)] * 4), ValueError, "give one more than there are lists"),
+    (lambda: batch.measure_sets(*[(np.zeros(1), NONE)] * 4, measure="cosine"), ValueError, "jaccard, containment"),
+    (lambda: link_batch.cosines((NONE, NONE), (NONE, NONE), [], []), ValueError, "give one more than there are lists"),
+    (lambda: batch.MemberCounts(0), ValueError, "slot_bits of 0"),
+    (lambda: batch.plan_join(-1, method="window"), ValueError, "rows of -1: it must be 0 or more"),
+    (lambda: batch.plan_join(5, 1 << 60, method="window"), ValueError, "fewer than 2^48"),
+    (lambda: batch.bands(0.5, -128), ValueError, "values of -128"),
+    (lambda: batch.permute(SIGNATURE, tables=-1), ValueError, "tables of -1"),
+    (lambda: batch.band_pairs(SIGNATURE, [0], [1], -1), ValueError, "radius of -1"),
+    (lambda: batch.band_pairs(SIGNATURE, [0], [1], 1 << 32), ValueError, "radius of 4294967296 is too large"),
+])
+def test_errors(call, kind, message):
+    with pytest.raises(kind, match=message.replace("^", r"\^")):
+        call()
 
 
 def test_lexicons_travel():

@@ -18,6 +18,7 @@ GOOD = ["other words" if text is None else text for text in TEXTS]
 
 
 CODES = np.zeros((2, 8), np.uint8)
+INDEX = cognate.Index.build(["a text"])
 LEXICON = cognate.Lexicon.train([("das Haus", "the house"), ("ein Haus", "a house")] * 5, "de", "en")
 
 
@@ -157,6 +158,13 @@ def test_relations_of_duckdb():
     (lambda: cognate.Index.build("x.jsonl", ids=["a"]), TypeError, "name it by id"),
     (lambda: cognate.Index.build(np.zeros((1, 8), np.uint8), ids=["a"]), TypeError, "signatures have no ids"),
     (lambda: cognate.Seen()(None), TypeError, "a text is a str, not None"),
+    (lambda: cognate.Seen(threshold="much"), TypeError, "threshold must be a number, not 'much'"),
+    (lambda: cognate.Seen(ngram=-1), ValueError, "ngram of -1: it must be 0 or more"),
+    (lambda: INDEX.search("x", k=[10]), TypeError, "k must be a whole number, not [10]"),
+    (lambda: INDEX.search("x", treshold=0.5), TypeError, "unexpected option treshold"),
+    (lambda: INDEX.add(["x"], treshold=0.5), TypeError, "unexpected option treshold"),
+    (lambda: INDEX.remove(["0"], treshold=0.5), TypeError, "unexpected option treshold"),
+    (lambda: INDEX.compact(treshold=0.5), TypeError, "unexpected option treshold"),
     (lambda: cognate.nonsense, AttributeError, "nonsense"),
     (lambda: cognate.dedup(["x"], threshold=2), ValueError, "threshold"),
     (lambda: cognate.dedup(["x"], method="nonsense"), ValueError, "no method 'nonsense'"),

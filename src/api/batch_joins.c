@@ -64,11 +64,17 @@ static void plan_flat(const struct method_join *join, size_t rows, size_t agains
         against_rows ? (double)rows * (double)against_rows : (double)rows * ((double)rows - 1) / 2;
 }
 
+enum { PLAN_ROW_BITS_MOST = 48 };
+
 cog_status cog_plan_join(const cog_pairs_options *options, uint64_t rows, uint64_t against_rows,
                          cog_join_plan *plan, cog_error *error) {
     TRY(check_given(options, "options", error));
     TRY(check_given(plan, "plan", error));
     TRY(options_check_reserved(options->reserved, 4, "pairs", error));
+    if ((rows | against_rows) >> PLAN_ROW_BITS_MOST)
+        return error_set(error, COG_ERR_USAGE, "%llu and %llu rows: give fewer than 2^%d",
+                         (unsigned long long)rows, (unsigned long long)against_rows,
+                         PLAN_ROW_BITS_MOST);
     const cog_signature_options *signature = &options->sign.signature;
     const struct search_method *method = method_of(options->method);
     struct signatures_view views[2] = {

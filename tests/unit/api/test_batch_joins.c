@@ -156,6 +156,8 @@ TEST(plans_of_joins_keep_what_is_given) {
     options.method = COG_METHOD_FLAT;
     CHECK_OK(cog_plan_join(&options, 1000, 500, &plan, error));
     CHECK(plan.comparisons == 500000 && plan.radius_bits > 0);
+    CHECK(cog_plan_join(&options, UINT64_MAX, 0, &plan, &refused) == COG_ERR_USAGE);
+    CHECK(cog_plan_join(&options, 1000, 1ull << 48, &plan, &refused) == COG_ERR_USAGE);
     options.method = COG_METHOD_EXACT;
     CHECK(cog_plan_join(&options, 1000, 0, &plan, &refused) == COG_ERR_USAGE);
 }
