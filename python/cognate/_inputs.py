@@ -1,6 +1,7 @@
 """Arguments of jobs: documents, signatures, and how to run."""
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -199,6 +200,9 @@ def report_of(text: str) -> dict[str, Any]:
     return report
 
 
+_ROWS_AT_A_TIME = 1000  # that are read from a data set that comes as a stream
+
+
 # ---- Documents -------------------------------------------------------------------------------------------------------
 
 def is_path(source: object) -> bool:
@@ -240,8 +244,19 @@ def _check_documents(source: Any) -> None:
     if isinstance(source, np.ndarray) and (source.ndim != 1 or source.dtype.kind not in "OSTU"):
         raise TypeError(f"an array of {source.dtype} {list(source.shape)}: documents are an array of texts in one "
                         "dimension, signatures are uint8 [rows, bits / 8]")
+    if isinstance(source, Mapping) and _are_datasets(source):
+        raise TypeError(f"these are several data sets; name one of {', '.join(map(str, source))}")
     if isinstance(source, (bytes, Mapping)) or not (isinstance(source, Iterable) or speaks_arrow(source)):
         raise TypeError(f"documents are a list of texts, a table, or paths, not {type(source).__name__}")
+
+
+def _is_dataset(source: Any) -> bool:
+    """Whether this is a Dataset or an IterableDataset of the library datasets."""
+    return hasattr(source, "with_format") and hasattr(source, "column_names")
+
+
+def _are_datasets(source: Mapping[Any, Any]) -> bool:
+    return bool(source) and all(map(_is_dataset, source.values()))
 
 
 def speaks_arrow(source: Any) -> bool:
@@ -256,8 +271,8 @@ def _columns(options: Options) -> Options:
 
 def stream_of(source: Any) -> object | None:
     """A capsule of an Arrow stream, if the object has one."""
-    if hasattr(source, "with_format") and hasattr(source, "column_names"):  # datasets.Dataset
-        source = source.with_format("arrow")[:]
+    if _is_dataset(source):
+        source = _table_of_dataset(source.with_format("arrow"))
     if hasattr(source, "__arrow_c_stream__"):
         try:
             stream: object = source.__arrow_c_stream__()
@@ -268,6 +283,19 @@ def stream_of(source: Any) -> object | None:
         schema, array = source.__arrow_c_array__()
         return _cognate.stream_of_array(schema, array)
     return None
+
+
+def _table_of_dataset(source: Any) -> Any:
+    """A table of the rows of a Dataset, or a reader of those of an IterableDataset, which come one batch after another."""
+    if hasattr(source, "num_rows"):
+        return source[:]
+    import pyarrow
+    tables = source.iter(batch_size=_ROWS_AT_A_TIME)
+    first = next(tables, None)
+    if first is None:
+        return pyarrow.table({"text": pyarrow.array([], pyarrow.string())})
+    batches = (batch for table in itertools.chain([first], tables) for batch in table.to_batches())
+    return pyarrow.RecordBatchReader.from_batches(first.schema, batches)
 
 
 def id_text(item: object) -> str:

@@ -101,6 +101,17 @@ def test_data_sets_by_their_library(tmp_path):
     datasets.DatasetDict(train=data, test=data).save_to_disk(tmp_path / "several")
     with pytest.raises(ValueError, match="name one of .*several/train, .*several/test"):
         cognate.dedup(tmp_path / "several")
+    with pytest.raises(TypeError, match="name one of train, test"):
+        cognate.dedup(datasets.DatasetDict(train=data, test=data))
+
+
+def test_data_sets_that_come_as_a_stream():
+    datasets = pytest.importorskip("datasets")
+    data = datasets.Dataset.from_dict({"text": TEXTS * 500, "id": list(map(str, range(2500)))}).to_iterable_dataset(3)
+    result = cognate.dedup(data, ids=True)
+    assert (len(result.kept), len(result.skipped)) == (3, 500)
+    assert result.clusters["id"][:2].tolist() == ["0", "2"]
+    assert cognate.dedup(data.filter(lambda row: False)).kept.tolist() == []
 
 
 def test_relations_of_duckdb():
