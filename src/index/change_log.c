@@ -20,6 +20,7 @@ enum {
     FRAME_BYTES = 32, /* before the payload */
     FRAME_MARK = 0x4d415246,
     ALIGNMENT = 8,
+    BLOCK_BYTES = 1 << 16, /* that are read at once */
     /* When a frame extends the file, this many zeros follow it: as many as the file has bytes,
      * within these limits. */
     LEAST_ROOM_BYTES = 1 << 12,
@@ -126,7 +127,6 @@ cog_status change_log_next(struct change_log *log, struct buffer *buffer,
 /* The first complete frame from an offset on, UINT64_MAX if there is none. */
 static cog_status find_frame(const struct change_log *log, uint64_t at, uint64_t file_bytes,
                              uint64_t *place, cog_error *error) {
-    enum { BLOCK_BYTES = 1 << 16 };
     uint8_t *block, head[FRAME_BYTES];
     struct buffer buffer = {0};
     cog_status status = COG_OK;
@@ -159,7 +159,6 @@ static bool is_zero(const uint8_t *bytes, size_t size) {
  */
 static cog_status check_zeros(struct change_log *log, uint64_t file_bytes, bool *zero,
                               cog_error *error) {
-    enum { BLOCK_BYTES = 1 << 16 };
     uint64_t end = log->end_bytes;
     uint64_t head_end = end + FRAME_BYTES < file_bytes ? end + FRAME_BYTES : file_bytes;
     uint64_t at = log->zero_bytes > head_end ? log->zero_bytes : head_end;

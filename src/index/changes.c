@@ -99,8 +99,6 @@ cog_status changes_next(struct changes *changes, const char *name, bool *end, co
 }
 
 void changes_free(struct changes *changes) {
-    free(changes->hashes);
-    free(changes->frequencies);
-    free(changes->weights);
+    FREE(changes->hashes, changes->frequencies, changes->weights);
     *changes = (struct changes){0};
 }

@@ -1,14 +1,71 @@
-/* The segments of an index, opened and shared, and the cleanup of files that nothing refers to. */
+#include "index/index_segments.h"
+
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "index/manifest.h"
 #include "index/merging.h"
+
+/* ---- One segment ----------------------------------------------------------------------------- */
+
+void segment_memory_free(struct segment_memory *memory) {
+    FREE(memory->id_offsets, memory->id_bytes, memory->signatures, memory->lengths, memory->recall);
+    id_buckets_free(&memory->id_buckets);
+    segment_terms_free(&memory->terms);
+    sparse_matrix_free(&memory->vectors);
+    segment_sets_free(&memory->sets);
+    *memory = (struct segment_memory){0};
+}
+
+cog_status shared_segment_create(struct segment *segment, struct segment_memory *memory,
+                                 struct shared_segment **shared, cog_error *error) {
+    struct shared_segment *made;
+    TAKE_ZEROED(made, 1, "a segment", error);
+    made->owners = 1;
+    made->segment = *segment;
+    *segment = (struct segment){0};
+    if (memory) {
+        made->is_in_memory = true;
+        made->memory = *memory;
+        *memory = (struct segment_memory){0};
+    }
+    *shared = made;
+    return COG_OK;
+}
+
+struct shared_segment *shared_segment_retain(struct shared_segment *shared) {
+    __atomic_add_fetch(&shared->owners, 1, __ATOMIC_RELAXED);
+    return shared;
+}
+
+cog_status shared_segment_columns(struct shared_segment *shared, const uint64_t **hashes,
+                                  cog_error *error) {
+    uint64_t *made = __atomic_load_n(&shared->column_hashes, __ATOMIC_ACQUIRE), *before = NULL;
+    if (!made) {
+        TRY(segment_terms_by_column(&shared->segment.terms, &made, error));
+        if (!__atomic_compare_exchange_n(&shared->column_hashes, &before, made, false,
+                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            free(made); /* another thread was faster */
+            made = before;
+        }
+    }
+    *hashes = made;
+    return COG_OK;
+}
+
+void shared_segment_release(struct shared_segment *shared) {
+    if (!shared || __atomic_sub_fetch(&shared->owners, 1, __ATOMIC_ACQ_REL) != 0)
+        return;
+    segment_close(&shared->segment);
+    if (shared->is_in_memory)
+        segment_memory_free(&shared->memory);
+    FREE(shared->column_hashes, shared);
+}
+
+/* ---- All segments ---------------------------------------------------------------------------- */
 
 static cog_status grow(struct index_segments *index, cog_error *error) {
     size_t count = index->manifest.count, capacity = index->capacity;
@@ -198,26 +255,25 @@ cog_status index_segments_verify(const struct index_segments *index, cog_error *
 void index_segments_close(struct index_segments *index) {
     for (size_t i = 0; index->owners && i < index->manifest.count; i++)
         shared_segment_release(index->owners[i]);
-    free(index->segments);
-    free(index->owners);
+    FREE(index->segments, index->owners);
     manifest_free(&index->manifest);
     *index = (struct index_segments){0};
 }
 
+/* ---- Files that nothing refers to ------------------------------------------------------------ */
+
 /* Whether a file may be left from a writer of this index: segment-N.cog or changes-N.log that is
  * not in the manifest, or a name with .tmp. in it. */
 static bool is_leftover(const char *name, const struct manifest *manifest) {
-    unsigned long long number = 0;
-    int length = 0;
+    uint64_t number;
+    bool is_log;
     if (strncmp(name, "manifest.tmp.", 13) == 0 || strncmp(name, "statistics.tmp.", 15) == 0)
         return true;
-    if (sscanf(name, "changes-%llu.log%n", &number, &length) == 1 && length)
-        return name[length] ? strncmp(name + length, ".tmp.", 5) == 0
-                            : number != manifest->log_number;
-    if (sscanf(name, "segment-%llu.cog%n", &number, &length) != 1 || length == 0)
-        return false;
-    if (name[length] != 0)
-        return strncmp(name + length, ".tmp.", 5) == 0;
+    const char *rest = manifest_part_name(name, &is_log, &number);
+    if (!rest || *rest)
+        return rest && strncmp(rest, ".tmp.", 5) == 0;
+    if (is_log)
+        return number != manifest->log_number;
     for (size_t i = 0; i < manifest->count; i++)
         if (manifest->entries[i].number == number)
             return false;

@@ -75,9 +75,7 @@ void manifest_free(struct manifest *manifest) {
 
 static cog_status append_entry(struct manifest *manifest, struct manifest_entry entry,
                                cog_error *error) {
-    if (!memory_grow((void **)&manifest->entries, &manifest->capacity, manifest->count + 1,
-                     sizeof entry))
-        return error_memory(error, sizeof entry, "a manifest");
+    GROW(manifest->entries, manifest->capacity, manifest->count + 1, "a manifest", error);
     manifest->entries[manifest->count++] = entry;
     return COG_OK;
 }
@@ -108,15 +106,13 @@ static cog_status damaged(const struct container *container, cog_error *error) {
 static cog_status read_entries(const struct container *container, struct manifest *manifest,
                                cog_error *error) {
     struct bytes_view list;
-    cog_status status = container_require(container, SECTION_SEGMENTS, &list, error);
-    if (status != COG_OK)
-        return status;
+    TRY(container_require(container, SECTION_SEGMENTS, &list, error));
     const uint8_t *bytes = (const uint8_t *)list.data;
     if (list.size < LIST_HEAD_BYTES || (list.size - LIST_HEAD_BYTES) % ENTRY_BYTES != 0 ||
         decode_u32(bytes + 8) != (list.size - LIST_HEAD_BYTES) / ENTRY_BYTES)
         return damaged(container, error);
     manifest->next_number = decode_u64(bytes);
-    for (size_t at = LIST_HEAD_BYTES; status == COG_OK && at < list.size; at += ENTRY_BYTES) {
+    for (size_t at = LIST_HEAD_BYTES; at < list.size; at += ENTRY_BYTES) {
         struct manifest_entry entry = {.number = decode_u64(bytes + at),
                                        .rows = decode_u64(bytes + at + 8),
                                        .size_bytes = decode_u64(bytes + at + 16),
@@ -125,17 +121,17 @@ static cog_status read_entries(const struct container *container, struct manifes
         if (entry.rows > UINT32_MAX || entry.removed_count > entry.rows ||
             entry.number >= manifest->next_number)
             return damaged(container, error);
-        status = append_entry(manifest, entry, error);
+        TRY(append_entry(manifest, entry, error));
     }
-    return status;
+    return COG_OK;
 }
 
 static cog_status read_removed(const struct container *container, struct manifest *manifest,
                                cog_error *error) {
     struct bytes_view rows;
-    cog_status status = container_require(container, SECTION_REMOVED, &rows, error);
+    TRY(container_require(container, SECTION_REMOVED, &rows, error));
     size_t at = 0;
-    for (size_t i = 0; status == COG_OK && i < manifest->count; i++) {
+    for (size_t i = 0; i < manifest->count; i++) {
         struct manifest_entry *entry = &manifest->entries[i];
         size_t size = entry->removed_count * sizeof *entry->removed;
         if (size > rows.size - at)
@@ -148,7 +144,7 @@ static cog_status read_removed(const struct container *container, struct manifes
                 return damaged(container, error);
         at += size;
     }
-    return status == COG_OK && at != rows.size ? damaged(container, error) : status;
+    return at == rows.size ? COG_OK : damaged(container, error);
 }
 
 static cog_status read_log(const struct container *container, struct manifest *manifest,
@@ -171,13 +167,21 @@ bool manifest_exists(const char *folder) {
     return exists;
 }
 
-static bool names_part(const char *name) {
-    unsigned long long number;
+const char *manifest_part_name(const char *name, bool *is_log, uint64_t *number) {
+    unsigned long long parsed = 0;
     int length = 0;
-    const bool is_log = sscanf(name, "changes-%llu.log%n", &number, &length) == 1 && length;
-    if (!is_log && (sscanf(name, "segment-%llu.cog%n", &number, &length) != 1 || length == 0))
-        return false;
-    return name[length] == 0;
+    *is_log = sscanf(name, "changes-%llu.log%n", &parsed, &length) == 1 && length;
+    if (!*is_log && (sscanf(name, "segment-%llu.cog%n", &parsed, &length) != 1 || length == 0))
+        return NULL;
+    *number = parsed;
+    return name + length;
+}
+
+static bool names_part(const char *name) {
+    bool is_log;
+    uint64_t number;
+    const char *rest = manifest_part_name(name, &is_log, &number);
+    return rest && !*rest;
 }
 
 bool manifest_is_missing(const char *folder) {
@@ -230,28 +234,27 @@ static cog_status write_entries(const struct manifest *manifest, struct containe
     uint8_t head[LIST_HEAD_BYTES], bytes[ENTRY_BYTES];
     encode_u64(head, manifest->next_number);
     encode_u32(head + 8, (uint32_t)manifest->count);
-    cog_status status = container_writer_begin(writer, SECTION_SEGMENTS, error);
-    THEN(status, container_writer_append(writer, head, sizeof head, error));
-    for (size_t i = 0; status == COG_OK && i < manifest->count; i++) {
+    TRY(container_writer_begin(writer, SECTION_SEGMENTS, error));
+    TRY(container_writer_append(writer, head, sizeof head, error));
+    for (size_t i = 0; i < manifest->count; i++) {
         const struct manifest_entry *entry = &manifest->entries[i];
         encode_u64(bytes, entry->number);
         encode_u64(bytes + 8, entry->rows);
         encode_u64(bytes + 16, entry->size_bytes);
         encode_u64(bytes + 24, entry->header_checksum);
         encode_u64(bytes + 32, entry->removed_count);
-        status = container_writer_append(writer, bytes, sizeof bytes, error);
+        TRY(container_writer_append(writer, bytes, sizeof bytes, error));
     }
-    return status == COG_OK ? container_writer_end(writer, error) : status;
+    return container_writer_end(writer, error);
 }
 
 static cog_status write_removed(const struct manifest *manifest, struct container_writer *writer,
                                 cog_error *error) {
-    cog_status status = container_writer_begin(writer, SECTION_REMOVED, error);
-    for (size_t i = 0; status == COG_OK && i < manifest->count; i++)
-        status =
-            container_writer_append(writer, manifest->entries[i].removed,
-                                    manifest->entries[i].removed_count * sizeof(uint32_t), error);
-    return status == COG_OK ? container_writer_end(writer, error) : status;
+    TRY(container_writer_begin(writer, SECTION_REMOVED, error));
+    for (size_t i = 0; i < manifest->count; i++)
+        TRY(container_writer_append(writer, manifest->entries[i].removed,
+                                    manifest->entries[i].removed_count * sizeof(uint32_t), error));
+    return container_writer_end(writer, error);
 }
 
 /* A reader that does not support the log would miss documents. */

@@ -1,9 +1,9 @@
 /* The manifest of an index: the list of a folder's immutable segments in the order of their rows,
  * the rows removed from each, and the log of later changes. A change writes a new manifest, which
- * atomically replaces the old one. Also: all segments of a folder, opened. */
+ * atomically replaces the old one. */
 #pragma once
 
-#include "index/shared_segment.h"
+#include "index/segment.h"
 
 struct manifest_entry {
     uint64_t number;
@@ -27,6 +27,10 @@ struct manifest {
 /* Path of a segment's file in the index folder; free() it. NULL if out of memory. */
 char *manifest_segment_path(const char *folder, uint64_t number);
 
+/* What follows segment-N.cog or changes-N.log in a file's name, "" if nothing does; NULL for any
+ * other name. */
+const char *manifest_part_name(const char *name, bool *is_log, uint64_t *number);
+
 /* Whether the folder holds a manifest. */
 bool manifest_exists(const char *folder);
 /* Whether the folder holds segments or a log but no manifest. */
@@ -47,6 +51,8 @@ cog_status manifest_adopt_segment(const char *folder, struct manifest *manifest,
                                   cog_error *error);
 /* Removes pending entries, which cannot be stored in a file. */
 void manifest_drop_pending(struct manifest *manifest);
+/* Replaces `count` entries by the last one. */
+void manifest_put_last(struct manifest *manifest, size_t first, size_t count);
 /* Whether a segment's settings equal those of the manifest, except those that only the manifest
  * has; if not, `difference` describes the first difference. */
 cog_status manifest_compare_settings(const struct manifest *manifest,
@@ -64,36 +70,3 @@ cog_status removed_rows_take(size_t count, uint32_t **rows, cog_error *error);
 uint32_t *removed_rows_retain(uint32_t *rows);
 void removed_rows_release(uint32_t *rows);
 void manifest_free(struct manifest *manifest);
-
-/* All segments of an index, opened. Zero-initialise; index_segments_close releases. */
-struct index_segments {
-    struct manifest manifest;
-    struct segment *segments;       /* manifest.count; views of the data that the owners hold */
-    struct shared_segment **owners; /* manifest.count */
-    size_t capacity;
-    uint64_t rows; /* of all segments, including removed rows */
-};
-/* Reuses segments that `known` has (it may be NULL). */
-cog_status index_segments_open(const char *folder, const struct index_segments *known,
-                               struct index_segments *index, cog_error *error);
-/* The same segments and removed rows; *copy must be zeroed. */
-cog_status index_segments_copy(const struct index_segments *index, struct index_segments *copy,
-                               cog_error *error);
-/* Appends the pending segments of another state. */
-cog_status index_segments_share_pending(const struct index_segments *from,
-                                        struct index_segments *to, cog_error *error);
-/* Appends a segment described by `entry` and takes ownership of it. */
-cog_status index_segments_append(struct index_segments *index, struct manifest_entry entry,
-                                 struct segment *segment, struct segment_memory *memory,
-                                 cog_error *error);
-/* Replaces `count` segments by the last one. */
-void index_segments_put_last(struct index_segments *index, size_t first, size_t count);
-/* The same in a manifest only. */
-void manifest_put_last(struct manifest *manifest, size_t first, size_t count);
-/* Reads every byte of the index. */
-cog_status index_segments_verify(const struct index_segments *index, cog_error *error);
-void index_segments_close(struct index_segments *index);
-
-/* Deletes files of the folder that look like segments, logs or temporary files but are not in the
- * manifest, left by an interrupted writer. Only the index's writer may call it. */
-cog_status index_sweep(const char *folder, const struct manifest *manifest, cog_error *error);

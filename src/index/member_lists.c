@@ -9,8 +9,6 @@
 enum {
     BUCKET_ENTRIES = 16,
     BITS_MOST = 36,
-    TAG_SHIFT = 40,
-    CLASS_SHIFT = 32,
     INSERTION_MOST = 96, /* up to this many entries are sorted by insertion */
     GRAIN = 4096,
     PARTS_BITS_MOST = 12,
@@ -49,12 +47,13 @@ struct member_list member_lists_find(const struct member_lists *lists, uint64_t 
     const uint64_t first = first_from(lists->entries, begin, end, tag);
     uint64_t last = first;
     while (last < end && last < first + BUCKET_ENTRIES &&
-           lists->entries[last] >> TAG_SHIFT == tag >> TAG_SHIFT)
+           lists->entries[last] >> MEMBER_TAG_SHIFT == tag >> MEMBER_TAG_SHIFT)
         last++;
     if (last == first + BUCKET_ENTRIES) {
-        const uint64_t next = (tag >> TAG_SHIFT) + 1;
-        last = next >> (64 - TAG_SHIFT) ? end
-                                        : first_from(lists->entries, last, end, next << TAG_SHIFT);
+        const uint64_t next = (tag >> MEMBER_TAG_SHIFT) + 1;
+        last = next >> (64 - MEMBER_TAG_SHIFT)
+                   ? end
+                   : first_from(lists->entries, last, end, next << MEMBER_TAG_SHIFT);
     }
     return (struct member_list){lists->entries + first, last - first};
 }
@@ -62,8 +61,9 @@ struct member_list member_lists_find(const struct member_lists *lists, uint64_t 
 uint64_t member_list_upto(const struct member_list *list, unsigned most) {
     if (most + 1 >= MEMBER_LIST_CLASSES || list->count == 0)
         return list->count;
-    const uint64_t tag = list->entries[0] >> TAG_SHIFT << TAG_SHIFT;
-    return first_from(list->entries, 0, list->count, tag | (uint64_t)(most + 1) << CLASS_SHIFT);
+    const uint64_t tag = list->entries[0] >> MEMBER_TAG_SHIFT << MEMBER_TAG_SHIFT;
+    return first_from(list->entries, 0, list->count,
+                      tag | (uint64_t)(most + 1) << MEMBER_CLASS_SHIFT);
 }
 
 /* ---- Building -------------------------------------------------------------------------------- */
@@ -233,11 +233,11 @@ static cog_status sort_entries(const struct building *building, uint64_t *items,
     TRY(take_room(building, &scratch, count, sizeof *items, error));
     uint64_t *other = scratch.data;
     if (by_class) {
-        sort_by_digit(items, other, count, CLASS_SHIFT, 8);
+        sort_by_digit(items, other, count, MEMBER_CLASS_SHIFT, 8);
         memcpy(items, other, count * sizeof *items);
     } else {
-        sort_by_digit(items, other, count, TAG_SHIFT, 12);
-        sort_by_digit(other, items, count, TAG_SHIFT + 12, 12);
+        sort_by_digit(items, other, count, MEMBER_TAG_SHIFT, 12);
+        sort_by_digit(other, items, count, MEMBER_TAG_SHIFT + 12, 12);
     }
     room_free(&scratch);
     return COG_OK;
@@ -287,7 +287,7 @@ static cog_status fill_parts(struct building *building, cog_error *error) {
 /* The length of the list that starts at `begin`, in a bucket that ends at `end`. */
 static uint64_t list_length(const uint64_t *entries, uint64_t begin, uint64_t end) {
     uint64_t at = begin + 1;
-    while (at < end && entries[at] >> TAG_SHIFT == entries[begin] >> TAG_SHIFT)
+    while (at < end && entries[at] >> MEMBER_TAG_SHIFT == entries[begin] >> MEMBER_TAG_SHIFT)
         at++;
     return at - begin;
 }
@@ -298,7 +298,7 @@ static void take_place(struct building *building, uint64_t *entry) {
     uint32_t *places = building->places.data;
     const uint32_t row = member_entry_row(*entry);
     const uint64_t place = places[row]++;
-    *entry |= place * MEMBER_LIST_CLASSES / sizes[row] << CLASS_SHIFT;
+    *entry |= place * MEMBER_LIST_CLASSES / sizes[row] << MEMBER_CLASS_SHIFT;
 }
 
 typedef void list_taker(struct building *building, uint64_t begin, uint64_t length);

@@ -16,7 +16,7 @@
 #include "base/io/output.h"
 #include "vector/member_set.h"
 
-enum { MEMBER_LIST_CLASSES = 256 };
+enum { MEMBER_LIST_CLASSES = 256, MEMBER_CLASS_SHIFT = 32, MEMBER_TAG_SHIFT = 40 };
 
 /* Mapped, or owned; member_lists_free releases the latter. */
 struct member_lists {
@@ -51,14 +51,14 @@ static inline uint64_t member_list_bucket(const struct member_lists *lists, uint
 }
 /* The bits that identify a member within its bucket, shifted to their position in an entry. */
 static inline uint64_t member_list_tag(const struct member_lists *lists, uint64_t member) {
-    enum { UNUSED_BITS = 64 - MEMBER_BITS, TAG_SHIFT = 40 };
-    return member << (lists->bits + UNUSED_BITS) >> TAG_SHIFT << TAG_SHIFT;
+    enum { UNUSED_BITS = 64 - MEMBER_BITS };
+    return member << (lists->bits + UNUSED_BITS) >> MEMBER_TAG_SHIFT << MEMBER_TAG_SHIFT;
 }
 static inline uint32_t member_entry_row(uint64_t entry) {
     return (uint32_t)entry;
 }
 static inline unsigned member_entry_class(uint64_t entry) {
-    return (unsigned)(entry >> 32 & (MEMBER_LIST_CLASSES - 1));
+    return (unsigned)(entry >> MEMBER_CLASS_SHIFT & (MEMBER_LIST_CLASSES - 1));
 }
 
 /* The list of a member. In a damaged file the rows may be any numbers. */

@@ -34,24 +34,22 @@ static cog_status open_id_buckets(struct segment *segment, cog_error *error) {
     const void *starts = NULL, *entries = NULL;
     if (!container_find(&segment->container, SECTION_ID_STARTS, &view))
         return COG_OK;
-    cog_status status =
-        container_array(&segment->container, SECTION_ID_STARTS, id_buckets_count(segment->rows) + 1,
-                        sizeof(uint32_t), &starts, error);
-    THEN(status, container_array(&segment->container, SECTION_ID_ENTRIES, segment->rows,
-                                 ID_ENTRY_BYTES, &entries, error));
-    if (status == COG_OK)
-        segment->id_buckets = (struct id_buckets){(uint32_t *)starts, (uint8_t *)entries};
-    return status;
+    TRY(container_array(&segment->container, SECTION_ID_STARTS, id_buckets_count(segment->rows) + 1,
+                        sizeof(uint32_t), &starts, error));
+    TRY(container_array(&segment->container, SECTION_ID_ENTRIES, segment->rows, ID_ENTRY_BYTES,
+                        &entries, error));
+    segment->id_buckets = (struct id_buckets){(uint32_t *)starts, (uint8_t *)entries};
+    return COG_OK;
 }
 
 static cog_status open_ids(struct segment *segment, cog_error *error) {
     const void *offsets = NULL;
     if (!container_find(&segment->container, SECTION_ID_BYTES, &segment->id_bytes))
         return COG_OK;
-    cog_status status = container_array(&segment->container, SECTION_ID_OFFSETS, segment->rows + 1,
-                                        sizeof(uint64_t), &offsets, error);
+    TRY(container_array(&segment->container, SECTION_ID_OFFSETS, segment->rows + 1,
+                        sizeof(uint64_t), &offsets, error));
     segment->id_offsets = offsets;
-    return status == COG_OK ? open_id_buckets(segment, error) : status;
+    return open_id_buckets(segment, error);
 }
 
 static cog_status open_signatures(struct segment *segment, const uint8_t *shape, cog_error *error) {
@@ -63,11 +61,10 @@ static cog_status open_signatures(struct segment *segment, const uint8_t *shape,
                          "%s: damaged: rows of %u bytes for signatures of %u bits",
                          segment->container.path, stride, bits);
     const void *data = NULL;
-    cog_status status = container_array(&segment->container, SECTION_SIGNATURES, segment->rows,
-                                        stride, &data, error);
-    if (status == COG_OK)
-        segment->signatures = (struct signatures_view){data, segment->rows, bits, stride};
-    return status;
+    TRY(container_array(&segment->container, SECTION_SIGNATURES, segment->rows, stride, &data,
+                        error));
+    segment->signatures = (struct signatures_view){data, segment->rows, bits, stride};
+    return COG_OK;
 }
 
 struct method_rows segment_method_rows(const struct segment *segment) {
@@ -104,17 +101,16 @@ static cog_status open_vectors(struct segment *segment, const uint8_t *shape, co
     const void *offsets = NULL, *columns = NULL, *values = NULL;
     if (!container_find(&segment->container, SECTION_VECTOR_OFFSETS, &view))
         return COG_OK;
-    cog_status status = container_array(&segment->container, SECTION_VECTOR_OFFSETS,
-                                        segment->rows + 1, sizeof(uint64_t), &offsets, error);
-    THEN(status, container_array(&segment->container, SECTION_VECTOR_COLUMNS, entries,
-                                 sizeof(uint32_t), &columns, error));
-    THEN(status, container_array(&segment->container, SECTION_VECTOR_VALUES, entries, sizeof(float),
-                                 &values, error));
-    if (status == COG_OK)
-        segment->vectors =
-            (struct sparse_matrix){segment->rows, decode_u32(shape + SHAPE_COLUMNS),
-                                   (uint64_t *)offsets, (uint32_t *)columns, (float *)values};
-    return status;
+    TRY(container_array(&segment->container, SECTION_VECTOR_OFFSETS, segment->rows + 1,
+                        sizeof(uint64_t), &offsets, error));
+    TRY(container_array(&segment->container, SECTION_VECTOR_COLUMNS, entries, sizeof(uint32_t),
+                        &columns, error));
+    TRY(container_array(&segment->container, SECTION_VECTOR_VALUES, entries, sizeof(float), &values,
+                        error));
+    segment->vectors =
+        (struct sparse_matrix){segment->rows, decode_u32(shape + SHAPE_COLUMNS),
+                               (uint64_t *)offsets, (uint32_t *)columns, (float *)values};
+    return COG_OK;
 }
 
 /* Opens the terms of documents, and the documents' lengths. */
@@ -307,18 +303,19 @@ static cog_status verify_terms(const struct segment *segment, cog_error *error) 
 
 cog_status segment_verify(const struct segment *segment, cog_error *error) {
     struct method_rows rows = segment_method_rows(segment);
-    cog_status status = container_verify(&segment->container, error);
-    THEN(status, verify_rows(segment, error));
-    if (status == COG_OK && segment->terms.hashes)
-        status = verify_terms(segment, error);
-    if (status == COG_OK && segment->sets.rows)
-        status = segment_sets_check(&segment->sets, segment->container.path, segment->rows, error);
-    THEN(status, recall_measures_check(&segment->recall, segment->container.path, error));
-    if (status == COG_OK && segment->id_buckets.starts)
-        status = id_buckets_check(&segment->id_buckets, segment, error);
-    for (unsigned i = 0; status == COG_OK && i < segment->table_count; i++)
-        status = segment->tables[i].method->check(segment->tables[i].data, &rows, error);
-    return status;
+    const char *path = segment->container.path;
+    TRY(container_verify(&segment->container, error));
+    TRY(verify_rows(segment, error));
+    if (segment->terms.hashes)
+        TRY(verify_terms(segment, error));
+    if (segment->sets.rows)
+        TRY(segment_sets_check(&segment->sets, path, segment->rows, error));
+    TRY(recall_measures_check(&segment->recall, path, error));
+    if (segment->id_buckets.starts)
+        TRY(id_buckets_check(&segment->id_buckets, segment, error));
+    for (unsigned i = 0; i < segment->table_count; i++)
+        TRY(segment->tables[i].method->check(segment->tables[i].data, &rows, error));
+    return COG_OK;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -361,14 +358,13 @@ static cog_status write_shape(struct container_writer *writer, const struct segm
 static cog_status write_signatures(struct container_writer *writer,
                                    const struct signatures_view *signatures, cog_error *error) {
     size_t stride = signature_stride_bytes(signatures->bits);
-    cog_status status = container_writer_begin(writer, SECTION_SIGNATURES, error);
-    if (status == COG_OK && signatures->stride_bytes == stride)
-        status =
-            container_writer_append(writer, signatures->data, signatures->rows * stride, error);
+    TRY(container_writer_begin(writer, SECTION_SIGNATURES, error));
+    if (signatures->stride_bytes == stride)
+        TRY(container_writer_append(writer, signatures->data, signatures->rows * stride, error));
     else
-        for (size_t row = 0; status == COG_OK && row < signatures->rows; row++)
-            status = container_writer_append(writer, signature_row(signatures, row), stride, error);
-    return status == COG_OK ? container_writer_end(writer, error) : status;
+        for (size_t row = 0; row < signatures->rows; row++)
+            TRY(container_writer_append(writer, signature_row(signatures, row), stride, error));
+    return container_writer_end(writer, error);
 }
 
 static cog_status write_ids(struct container_writer *writer, const struct segment_parts *parts,
@@ -394,38 +390,42 @@ static cog_status write_ids(struct container_writer *writer, const struct segmen
     return container_writer_sections(writer, buckets, 2, error);
 }
 
+static cog_status write_terms(struct container_writer *writer, const struct segment_parts *parts,
+                              cog_error *error) {
+    TRY(segment_terms_write(parts->terms, writer, error));
+    return container_writer_section(writer, SECTION_LENGTHS, parts->lengths,
+                                    parts->rows * sizeof *parts->lengths, error);
+}
+
+static cog_status write_vectors(struct container_writer *writer,
+                                const struct sparse_matrix *vectors, cog_error *error) {
+    const uint64_t entries = vectors->offsets[vectors->rows];
+    const struct container_part sections[] = {
+        {SECTION_VECTOR_OFFSETS, vectors->offsets, vectors->rows + 1, sizeof(uint64_t)},
+        {SECTION_VECTOR_COLUMNS, vectors->columns, entries, sizeof(uint32_t)},
+        {SECTION_VECTOR_VALUES, vectors->values, entries, sizeof(float)}};
+    return container_writer_sections(writer, sections, 3, error);
+}
+
 static cog_status write_parts(struct container_writer *writer, const struct segment_parts *parts,
                               cog_error *error) {
     static const struct settings no_settings;
-    size_t rows = parts->rows;
-    cog_status status =
-        settings_write(parts->settings ? parts->settings : &no_settings, writer, error);
-    THEN(status, write_shape(writer, parts, error));
-    if (status == COG_OK && parts->id_offsets)
-        status = write_ids(writer, parts, error);
-    if (status == COG_OK && parts->is_numbered)
-        status = numbered_ids_write(writer, parts->first_number, rows, error);
-    if (status == COG_OK && parts->signatures.bits)
-        status = write_signatures(writer, &parts->signatures, error);
-    for (unsigned i = 0; status == COG_OK && i < parts->table_count; i++)
-        status = parts->tables[i].method->write(parts->tables[i].data, writer, error);
-    THEN(status, recall_measures_write(&parts->recall, writer, error));
-    if (status == COG_OK && parts->terms) {
-        status = segment_terms_write(parts->terms, writer, error);
-        THEN(status, container_writer_section(writer, SECTION_LENGTHS, parts->lengths,
-                                              rows * sizeof *parts->lengths, error));
-    }
-    if (status == COG_OK && parts->sets)
-        status = segment_sets_write(parts->sets, rows, writer, error);
-    if (status == COG_OK && parts->vectors) {
-        const struct sparse_matrix *vectors = parts->vectors;
-        const struct container_part sections[] = {
-            {SECTION_VECTOR_OFFSETS, vectors->offsets, rows + 1, sizeof(uint64_t)},
-            {SECTION_VECTOR_COLUMNS, vectors->columns, vectors->offsets[rows], sizeof(uint32_t)},
-            {SECTION_VECTOR_VALUES, vectors->values, vectors->offsets[rows], sizeof(float)}};
-        status = container_writer_sections(writer, sections, 3, error);
-    }
-    return status;
+    TRY(settings_write(parts->settings ? parts->settings : &no_settings, writer, error));
+    TRY(write_shape(writer, parts, error));
+    if (parts->id_offsets)
+        TRY(write_ids(writer, parts, error));
+    if (parts->is_numbered)
+        TRY(numbered_ids_write(writer, parts->first_number, parts->rows, error));
+    if (parts->signatures.bits)
+        TRY(write_signatures(writer, &parts->signatures, error));
+    for (unsigned i = 0; i < parts->table_count; i++)
+        TRY(parts->tables[i].method->write(parts->tables[i].data, writer, error));
+    TRY(recall_measures_write(&parts->recall, writer, error));
+    if (parts->terms)
+        TRY(write_terms(writer, parts, error));
+    if (parts->sets)
+        TRY(segment_sets_write(parts->sets, parts->rows, writer, error));
+    return parts->vectors ? write_vectors(writer, parts->vectors, error) : COG_OK;
 }
 
 cog_status segment_write(const char *path, const struct segment_parts *parts, cog_error *error) {

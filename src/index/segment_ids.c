@@ -138,8 +138,7 @@ cog_status id_buckets_build(const struct segment *segment, struct id_buckets *bu
 }
 
 void id_buckets_free(struct id_buckets *buckets) {
-    free(buckets->starts);
-    free(buckets->entries);
+    FREE(buckets->starts, buckets->entries);
     *buckets = (struct id_buckets){0};
 }
 
@@ -204,17 +203,18 @@ static cog_status write_entries(struct container_writer *writer, struct hashed_i
                                 size_t rows, uint32_t *starts, cog_error *error) {
     size_t buckets = id_buckets_count(rows), step = TABLE_BYTES / ID_BUCKET_ROWS / ID_ENTRY_BYTES;
     step = step > buckets / TABLE_PARTS ? buckets / TABLE_PARTS + 1 : step;
-    cog_status status = container_writer_begin(writer, SECTION_ID_ENTRIES, error);
-    for (size_t begin = 0; begin < buckets && status == COG_OK; begin += step) {
+    TRY(container_writer_begin(writer, SECTION_ID_ENTRIES, error));
+    for (size_t begin = 0; begin < buckets; begin += step) {
         size_t end = begin + step < buckets ? begin + step : buckets;
         size_t size_bytes = (size_t)(starts[end] - starts[begin]) * ID_ENTRY_BYTES;
         uint8_t *entries;
         TAKE(entries, size_bytes, "a table of ids", error);
         fill_entries(ids, rows, begin, end, starts, entries);
-        status = container_writer_append(writer, entries, size_bytes, error);
+        cog_status status = container_writer_append(writer, entries, size_bytes, error);
         free(entries);
+        TRY(status);
     }
-    return status == COG_OK ? container_writer_end(writer, error) : status;
+    return container_writer_end(writer, error);
 }
 
 static cog_status write_table(struct container_writer *writer, struct hashed_ids *ids, size_t rows,
@@ -248,16 +248,16 @@ static cog_status write_offsets(struct container_writer *writer, uint64_t first,
     struct counter counter;
     size_t count = 0;
     counter_start(&counter, first);
-    cog_status status = container_writer_begin(writer, SECTION_ID_OFFSETS, error);
-    for (size_t row = 0; row <= rows && status == COG_OK; row++, counter_advance(&counter)) {
+    TRY(container_writer_begin(writer, SECTION_ID_OFFSETS, error));
+    for (size_t row = 0; row <= rows; row++, counter_advance(&counter)) {
         offsets[count++] = end;
         end += counter_size(&counter);
         if (count < OFFSETS_AT_ONCE && row < rows)
             continue;
-        status = container_writer_append(writer, offsets, count * sizeof *offsets, error);
+        TRY(container_writer_append(writer, offsets, count * sizeof *offsets, error));
         count = 0;
     }
-    return status == COG_OK ? container_writer_end(writer, error) : status;
+    return container_writer_end(writer, error);
 }
 
 static cog_status write_bytes(struct container_writer *writer, uint64_t first, size_t rows,
@@ -266,24 +266,24 @@ static cog_status write_bytes(struct container_writer *writer, uint64_t first, s
     struct counter counter;
     size_t used = 0;
     counter_start(&counter, first);
-    cog_status status = container_writer_begin(writer, SECTION_ID_BYTES, error);
-    for (size_t row = 0; row < rows && status == COG_OK; row++, counter_advance(&counter)) {
+    TRY(container_writer_begin(writer, SECTION_ID_BYTES, error));
+    for (size_t row = 0; row < rows; row++, counter_advance(&counter)) {
         memcpy(bytes + used, counter.begin, counter_size(&counter));
         used += counter_size(&counter);
         if (used + DIGITS_MAX <= sizeof bytes && row + 1 < rows)
             continue;
-        status = container_writer_append(writer, bytes, used, error);
+        TRY(container_writer_append(writer, bytes, used, error));
         used = 0;
     }
-    return status == COG_OK ? container_writer_end(writer, error) : status;
+    return container_writer_end(writer, error);
 }
 
 cog_status numbered_ids_write(struct container_writer *writer, uint64_t first, size_t rows,
                               cog_error *error) {
-    cog_status status = write_offsets(writer, first, rows, error);
-    THEN(status, write_bytes(writer, first, rows, error));
+    TRY(write_offsets(writer, first, rows, error));
+    TRY(write_bytes(writer, first, rows, error));
     struct hashed_ids ids = {.first = first};
-    return status == COG_OK ? write_table(writer, &ids, rows, error) : status;
+    return write_table(writer, &ids, rows, error);
 }
 
 double numbered_ids_memory_bytes(size_t rows) {

@@ -21,8 +21,7 @@ enum { TEXT_BYTES = 16 }; /* of a fingerprint */
 _Static_assert(sizeof(struct set_row) == 16, "rows are mapped");
 
 void segment_sets_free(struct segment_sets *sets) {
-    free(sets->rows);
-    free(sets->bytes);
+    FREE(sets->rows, sets->bytes);
     member_lists_free(&sets->terms);
     member_lists_free(&sets->words);
     *sets = (struct segment_sets){0};
@@ -65,7 +64,8 @@ double document_set_similarity(const struct set_measure *measure, const struct d
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 static size_t record_bytes(uint32_t terms, uint32_t words) {
-    return (uint64_t)terms + words == 0 ? TEXT_BYTES : member_set_bytes(terms) + member_set_bytes(words);
+    return (uint64_t)terms + words == 0 ? TEXT_BYTES
+                                        : member_set_bytes(terms) + member_set_bytes(words);
 }
 
 bool segment_sets_record(const struct segment_sets *sets, size_t row, struct bytes_view *record) {

@@ -53,16 +53,13 @@ cog_status segment_terms_build(const struct statistics *present, const struct st
 }
 
 void segment_terms_free(struct segment_terms *terms) {
-    free(terms->hashes);
-    free(terms->numbers);
-    free(terms->counts);
-    free(terms->signed_frequency);
+    FREE(terms->hashes, terms->numbers, terms->counts, terms->signed_frequency);
     *terms = (struct segment_terms){0};
 }
 
 /* ---- Finding --------------------------------------------------------------------------------- */
 
-/* Interpolation search, with bisection at every other step. */
+/* Interpolation search, with bisection at every fourth step. */
 size_t segment_terms_place(const struct segment_terms *terms, uint64_t hash) {
     size_t low = 0, high = terms->count;
     hash = hash ? hash : 1; /* as statistics store it */

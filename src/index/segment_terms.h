@@ -26,9 +26,8 @@ struct segment_terms {
     uint64_t *hashes;           /* strictly ascending; NULL: no terms */
     uint32_t *numbers;          /* the column of each term, below count */
     struct term_counts *counts; /* in this segment, including removed rows; 0 only with weights */
-    uint32_t *
-        signed_frequency; /* df in the index when the rows were signed; 0: the term had no weight */
-    uint64_t total_length;                    /* of all rows; terms with repetition */
+    uint32_t *signed_frequency; /* df in the index at signing; 0: the term had no weight */
+    uint64_t total_length;      /* of all rows; terms with repetition */
     uint64_t signed_documents, signed_length; /* of the index when the rows were signed */
     uint64_t signed_state; /* identifies these statistics within this process; 0: unknown */
     bool has_weights;      /* vectors hold weights from the input, not frequencies */

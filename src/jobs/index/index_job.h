@@ -7,7 +7,7 @@
 #include "collection/corpus.h"
 #include "collection/options.h"
 #include "index/change_log.h"
-#include "index/manifest.h"
+#include "index/index_segments.h"
 
 /* struct cog_index: segments, mapped from the files of a folder or in memory; how their documents
  * were made; and the log of a folder with later changes. Rows of the index are numbered through all

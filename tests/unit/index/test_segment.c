@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/io/files.h"
 #include "base/numbers.h"
-#include "index/manifest.h"
+#include "index/index_segments.h"
 #include "search/columns/columns_method.h"
 #include "search/columns/columns_search.h"
 #include "search/slices/slices.h"
