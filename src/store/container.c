@@ -20,6 +20,15 @@ static size_t container_padding(uint64_t position) {
     return (size_t)(-position % CONTAINER_ALIGNMENT_BYTES);
 }
 
+/* "segm" as text; unprintable letters become '?'. */
+static void tag_text(uint32_t tag, char text[5]) {
+    encode_u32((uint8_t *)text, tag);
+    for (int i = 0; i < 4; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            text[i] = '?';
+    text[4] = 0;
+}
+
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 struct container_writer {
@@ -94,7 +103,7 @@ cog_status container_writer_begin(struct container_writer *writer, uint32_t sect
     for (unsigned i = 0; i < writer->section_count; i++)
         known |= writer->sections[i].kind == section;
     char name[5];
-    container_tag_text(section, name);
+    tag_text(section, name);
     if (writer->in_section || known || writer->section_count == CONTAINER_MAX_SECTIONS)
         return error_set(error, COG_ERR_USAGE, "%s: section %s cannot be begun here", writer->path,
                          name);
@@ -187,14 +196,6 @@ void container_writer_close(struct container_writer *writer) {
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-void container_tag_text(uint32_t tag, char text[5]) {
-    encode_u32((uint8_t *)text, tag);
-    for (int i = 0; i < 4; i++)
-        if (text[i] < ' ' || text[i] > '~')
-            text[i] = '?';
-    text[4] = 0;
-}
-
 static cog_status refuse_foreign(const char *name, const uint8_t *data, size_t size,
                                  cog_error *error) {
     if (size == 0)
@@ -241,8 +242,8 @@ static cog_status check_kind(const char *name, uint32_t found, uint32_t wanted, 
     if (wanted == 0 || found == wanted)
         return COG_OK;
     char found_text[5], wanted_text[5];
-    container_tag_text(found, found_text);
-    container_tag_text(wanted, wanted_text);
+    tag_text(found, found_text);
+    tag_text(wanted, wanted_text);
     return error_set(error, COG_ERR_FORMAT,
                      "%s: a Cognate file of kind \"%s\" where kind \"%s\" is needed", name,
                      found_text, wanted_text);
@@ -294,7 +295,6 @@ cog_status container_open_memory(const char *name, const void *data, size_t size
     *container = (struct container){.data = data, .size_bytes = size};
     TRY(check_header(name, data, size, error));
     container->kind = decode_u32(container->data + 8);
-    container->writer_version = decode_u32(container->data + 12);
     container->header_checksum = decode_u64(container->data + 56);
     TRY(check_kind(name, container->kind, kind, error));
     TRY(read_table(name, container, error));
@@ -330,7 +330,7 @@ cog_status container_require(const struct container *container, uint32_t section
     if (container_find(container, section, view))
         return COG_OK;
     char text[5];
-    container_tag_text(section, text);
+    tag_text(section, text);
     return error_set(error, COG_ERR_FORMAT, "%s: section \"%s\" is missing", container->path, text);
 }
 
@@ -340,7 +340,7 @@ cog_status container_array(const struct container *container, uint32_t section, 
     TRY(container_require(container, section, &view, error));
     if (view.size % size_bytes != 0 || view.size / size_bytes != count) {
         char name[5];
-        container_tag_text(section, name);
+        tag_text(section, name);
         return error_set(error, COG_ERR_FORMAT,
                          "%s: section \"%s\" has %zu bytes, its shape asks for %llu of %zu each",
                          container->path, name, view.size, (unsigned long long)count, size_bytes);
@@ -354,7 +354,7 @@ cog_status container_verify(const struct container *container, cog_error *error)
         const struct container_section *section = &container->sections[i];
         const uint8_t *bytes = container->data + section->offset;
         char text[5];
-        container_tag_text(section->kind, text);
+        tag_text(section->kind, text);
         if (hash_bytes(bytes, (size_t)section->size_bytes) != section->checksum)
             return error_set_at(error, COG_ERR_FORMAT, section->offset,
                                 "%s: section \"%s\" is damaged (checksum); make or copy the file "

@@ -76,7 +76,7 @@ struct container_section {
 struct container {
     const uint8_t *data; /* in the mapping, or borrowed from the caller of container_open_memory */
     size_t size_bytes;
-    uint32_t kind, writer_version;
+    uint32_t kind;
     uint64_t header_checksum;
     unsigned section_count;
     struct container_section sections[CONTAINER_MAX_SECTIONS];
@@ -104,6 +104,3 @@ cog_status container_array(const struct container *container, uint32_t section, 
  * names the first damage. */
 cog_status container_verify(const struct container *container, cog_error *error);
 void container_close(struct container *container);
-
-/* "segm" as text into 5 bytes; unprintable letters become '?'. */
-void container_tag_text(uint32_t tag, char text[5]);

@@ -28,34 +28,42 @@ static void entry_free(struct setting *entry) {
     FREE(entry->key, entry->text);
 }
 
+static cog_status check_entry(const struct setting *entry, cog_error *error) {
+    if (!entry->key || (entry->type == SETTING_TEXT && !entry->text))
+        return error_memory(error, MAX_KEY_BYTES, "settings");
+    size_t length = strlen(entry->key);
+    if (length > 0 && length <= MAX_KEY_BYTES)
+        return COG_OK;
+    return error_set(error, COG_ERR_USAGE, "the name of a setting has %zu bytes; 1 to %d fit",
+                     length, MAX_KEY_BYTES);
+}
+
+/* Sets *place to where the entry of this key belongs; frees the entry that it replaces. */
+static cog_status make_place(struct settings *settings, const char *key, struct setting **place,
+                             cog_error *error) {
+    size_t at = lower_bound(settings, key);
+    if (at < settings->count && strcmp(settings->entries[at].key, key) == 0) {
+        entry_free(&settings->entries[at]);
+    } else {
+        GROW(settings->entries, settings->capacity, settings->count + 1, "settings", error);
+        memmove(settings->entries + at + 1, settings->entries + at,
+                (settings->count - at) * sizeof *settings->entries);
+        settings->count++;
+    }
+    *place = &settings->entries[at];
+    return COG_OK;
+}
+
 /* Takes over the strings of entry, also when it fails. */
 static cog_status put(struct settings *settings, struct setting entry, cog_error *error) {
-    if (!entry.key || (entry.type == SETTING_TEXT && !entry.text)) {
+    struct setting *place = NULL;
+    cog_status status = check_entry(&entry, error);
+    THEN(status, make_place(settings, entry.key, &place, error));
+    if (status == COG_OK)
+        *place = entry;
+    else
         entry_free(&entry);
-        return error_memory(error, MAX_KEY_BYTES, "settings");
-    }
-    size_t length = strlen(entry.key);
-    if (length == 0 || length > MAX_KEY_BYTES) {
-        entry_free(&entry);
-        return error_set(error, COG_ERR_USAGE, "the name of a setting has %zu bytes; 1 to %d fit",
-                         length, MAX_KEY_BYTES);
-    }
-    size_t place = lower_bound(settings, entry.key);
-    if (place < settings->count && strcmp(settings->entries[place].key, entry.key) == 0) {
-        entry_free(&settings->entries[place]);
-        settings->entries[place] = entry;
-        return COG_OK;
-    }
-    if (!memory_grow((void **)&settings->entries, &settings->capacity, settings->count + 1,
-                     sizeof *settings->entries)) {
-        entry_free(&entry);
-        return error_memory(error, sizeof entry, "settings");
-    }
-    memmove(settings->entries + place + 1, settings->entries + place,
-            (settings->count - place) * sizeof *settings->entries);
-    settings->entries[place] = entry;
-    settings->count++;
-    return COG_OK;
+    return status;
 }
 
 cog_status settings_set_text(struct settings *settings, const char *key, const char *text,
