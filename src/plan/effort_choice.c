@@ -15,7 +15,7 @@ bool effort_weighs_all(size_t rows, size_t queries, size_t candidates) {
     return queries > 1 && (double)queries * (double)candidates >= (double)rows;
 }
 
-static double candidates_ns(const struct effort_question *question, size_t candidates) {
+double effort_cosines_ns(const struct effort_question *question, size_t candidates) {
     double rows = (double)candidates, terms = question->row_terms;
     if (!question->of_cosines)
         return 0;
@@ -34,7 +34,8 @@ static size_t proposed_for(const struct effort_question *question, size_t candid
 static double proposals_ns(const struct effort_question *question, size_t candidates,
                            bool uses_margins) {
     double proposed = (double)proposed_for(question, candidates, uses_margins);
-    return question->of_cosines ? candidates_ns(question, candidates) + PROPOSED_NS * proposed : 0;
+    return question->of_cosines ? effort_cosines_ns(question, candidates) + PROPOSED_NS * proposed
+                                : 0;
 }
 
 double effort_exhaustive_ns(const struct effort_question *question) {
@@ -44,10 +45,10 @@ double effort_exhaustive_ns(const struct effort_question *question) {
            (are_many ? TILED_TERM_NS + weighing : SCANNED_TERM_NS);
 }
 
+/* Without k, which methods need to predict memory but not time. */
 static struct method_size size_of(const struct effort_question *question, bool uses_margins) {
     return (struct method_size){.rows = question->rows,
                                 .queries = question->queries,
-                                .k = question->k,
                                 .bits = question->bits,
                                 .has_margins = uses_margins,
                                 .threads = 1};
@@ -72,10 +73,6 @@ double effort_look_ns(const struct effort_question *question, const struct searc
     size.looks = true;
     return method->has_looks ? predicted_ns(method, &size)
                              : method_ns(question, method_of(method_exhaustive(false)), 0, false);
-}
-
-double effort_cosines_ns(const struct effort_question *question, size_t candidates) {
-    return candidates_ns(question, candidates);
 }
 
 bool effort_is_hopeless(const struct effort_question *question, const struct search_method *method,
@@ -139,6 +136,6 @@ bool effort_choose_all(const struct effort_question *question, bool is_measured,
                                      .proposed = question->rows,
                                      .recall = {1, 1, 1}};
     choice->query_ns =
-        method_ns(question, method, 0, false) + candidates_ns(question, question->rows);
+        method_ns(question, method, 0, false) + effort_cosines_ns(question, question->rows);
     return question->rows <= (is_measured ? ALL_ROWS_MAX : UNMEASURED_ROWS_MAX);
 }

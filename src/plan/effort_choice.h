@@ -22,8 +22,7 @@ struct effort_choice {
     const struct search_method *method;
     unsigned effort;
     size_t candidates; /* minimum number of rows that get the true cosine, or a true distance */
-    size_t
-        proposed; /* rows among which the margins choose the candidates; otherwise the candidates */
+    size_t proposed;   /* rows among which margins choose the candidates; without, the candidates */
     bool uses_margins;
     struct measured_share recall;
     double query_ns;

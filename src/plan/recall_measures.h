@@ -15,8 +15,7 @@
 
 /* How the true neighbours are defined and what a query has. */
 enum recall_flags {
-    RECALL_OF_COSINES =
-        1, /* true neighbours are by cosine of vectors; otherwise by distance of signatures */
+    RECALL_OF_COSINES = 1,   /* true neighbours are by cosine of vectors; else by distance */
     RECALL_WITH_MARGINS = 2, /* the method had the margins of the queries; they also chose the
                               * candidates for true cosines (search/hits/graded_query.h) */
 };
