@@ -105,6 +105,16 @@ static inline void hamming_gather(const struct signatures_view *view, const uint
                               rows, count, distances);
 }
 
+/* How far the kernels prefetch in a scan. Without it, a scan from memory stays a fifth below the
+ * bandwidth of plain reading: the counting instructions fill the window in which the processor
+ * would look ahead by itself. */
+enum { HAMMING_SCAN_AHEAD_BYTES = 4096, HAMMING_LINE_BYTES = 64 };
+
+static inline void hamming_prefetch(const uint8_t *from, size_t size_bytes) {
+    for (size_t byte = 0; byte < size_bytes; byte += HAMMING_LINE_BYTES)
+        __builtin_prefetch(from + byte);
+}
+
 /* The tables of the instruction sets; hamming.c chooses one. */
 extern const struct hamming_kernels hamming_portable;
 extern const struct hamming_kernels hamming_popcnt;

@@ -3,12 +3,7 @@
 
 #include "hamming/hamming.h"
 
-enum {
-    GROUP_ROWS = 8,
-    GATHER_AHEAD = 16, /* rows */
-    SCAN_AHEAD_BYTES = 4096,
-    CACHE_LINE_BYTES = 64,
-};
+enum { GROUP_ROWS = 8, GATHER_AHEAD = 16 /* rows */ };
 
 /* The differing bits of every 64-bit column of eight; their sum is the distance. */
 static inline __attribute__((always_inline)) __m512i column_counts(const uint8_t *a,
@@ -62,12 +57,6 @@ static inline void store_some(uint16_t *distances, size_t count, __m128i values)
     _mm_mask_storeu_epi16(distances, (__mmask8)((1u << count) - 1), values);
 }
 
-/* Without it a scan from memory stays a fifth below the bandwidth of plain reading. */
-static inline void prefetch_bytes(const uint8_t *from, size_t size_bytes) {
-    for (size_t byte = 0; byte < size_bytes; byte += CACHE_LINE_BYTES)
-        __builtin_prefetch(from + byte);
-}
-
 static inline __attribute__((always_inline)) void scan_words(const uint8_t *query,
                                                              const uint8_t *rows,
                                                              size_t stride_bytes, size_t words,
@@ -77,7 +66,7 @@ static inline __attribute__((always_inline)) void scan_words(const uint8_t *quer
     for (; i + GROUP_ROWS <= count; i += GROUP_ROWS) {
         for (size_t j = 0; j < GROUP_ROWS; j++)
             row[j] = rows + (i + j) * stride_bytes;
-        prefetch_bytes(row[0] + SCAN_AHEAD_BYTES, GROUP_ROWS * stride_bytes);
+        hamming_prefetch(row[0] + HAMMING_SCAN_AHEAD_BYTES, GROUP_ROWS * stride_bytes);
         _mm_storeu_si128((__m128i *)(distances + i), eight_distances(query, row, words));
     }
     if (i == count)
@@ -95,7 +84,7 @@ static void scan_one_word(const uint8_t *query, const uint8_t *rows, size_t coun
     const __m512i wanted = _mm512_set1_epi64(word);
     for (size_t i = 0; i < count; i += 8) {
         size_t left = count - i;
-        __builtin_prefetch(rows + i * 8 + SCAN_AHEAD_BYTES);
+        __builtin_prefetch(rows + i * 8 + HAMMING_SCAN_AHEAD_BYTES);
         __mmask8 part = left >= 8 ? 0xff : (__mmask8)((1u << left) - 1);
         __m512i x = _mm512_xor_si512(wanted, _mm512_maskz_loadu_epi64(part, rows + i * 8));
         _mm_mask_storeu_epi16(distances + i, part, _mm512_cvtepi64_epi16(_mm512_popcnt_epi64(x)));
@@ -110,7 +99,7 @@ static void scan_two_words(const uint8_t *query, const uint8_t *rows, size_t cou
     const __m512i odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
     size_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        prefetch_bytes(rows + i * 16 + SCAN_AHEAD_BYTES, 8 * 16);
+        hamming_prefetch(rows + i * 16 + HAMMING_SCAN_AHEAD_BYTES, 8 * 16);
         __m512i a = _mm512_xor_si512(wanted, _mm512_loadu_si512(rows + i * 16));
         __m512i b = _mm512_xor_si512(wanted, _mm512_loadu_si512(rows + i * 16 + 64));
         a = _mm512_popcnt_epi64(a);
@@ -144,7 +133,7 @@ gather_words(const uint8_t *query, const uint8_t *rows, size_t stride_bytes, siz
     const uint8_t *row[GROUP_ROWS];
     for (size_t i = 0; i < count; i += GROUP_ROWS) {
         for (size_t j = i + GATHER_AHEAD; j < i + GATHER_AHEAD + GROUP_ROWS && j < count; j++)
-            prefetch_bytes(rows + numbers[j] * stride_bytes, words * 8);
+            hamming_prefetch(rows + numbers[j] * stride_bytes, words * 8);
         for (size_t j = 0; j < GROUP_ROWS; j++)
             row[j] = rows + numbers[i + j < count ? i + j : i] * stride_bytes;
         __m128i values = eight_distances(query, row, words);

@@ -5,16 +5,7 @@
  * pairs are compared one by one: for instruction sets without a better layout. */
 #include "hamming/hamming_tile.h"
 
-enum {
-    GATHER_AHEAD = 12, /* rows */
-    SCAN_AHEAD_BYTES = 4096,
-    CACHE_LINE_BYTES = 64,
-};
-
-static inline void prefetch_bytes(const uint8_t *from, size_t size_bytes) {
-    for (size_t byte = 0; byte < size_bytes; byte += CACHE_LINE_BYTES)
-        __builtin_prefetch(from + byte);
-}
+enum { GATHER_AHEAD = 12 /* rows */ };
 
 static uint32_t rows_pair(const uint8_t *a, const uint8_t *b, size_t words) {
     return row_distance(a, b, words);
@@ -26,10 +17,8 @@ static inline __attribute__((always_inline)) void scan_words(const uint8_t *quer
                                                              size_t count, uint16_t *distances) {
     for (size_t i = 0; i < count; i++) {
         const uint8_t *row = rows + i * stride_bytes;
-        /* Prefetch explicitly: the counting instructions fill the window in which the processor
-         * would look ahead by itself. */
-        if (words * 8 >= CACHE_LINE_BYTES)
-            prefetch_bytes(row + SCAN_AHEAD_BYTES, words * 8);
+        if (words * 8 >= HAMMING_LINE_BYTES)
+            hamming_prefetch(row + HAMMING_SCAN_AHEAD_BYTES, words * 8);
         distances[i] = (uint16_t)row_distance(query, row, words);
     }
 }
@@ -55,7 +44,7 @@ gather_words(const uint8_t *query, const uint8_t *rows, size_t stride_bytes, siz
              const uint32_t *numbers, size_t count, uint16_t *distances) {
     for (size_t i = 0; i < count; i++) {
         if (i + GATHER_AHEAD < count)
-            prefetch_bytes(rows + numbers[i + GATHER_AHEAD] * stride_bytes, words * 8);
+            hamming_prefetch(rows + numbers[i + GATHER_AHEAD] * stride_bytes, words * 8);
         distances[i] = (uint16_t)row_distance(query, rows + numbers[i] * stride_bytes, words);
     }
 }
