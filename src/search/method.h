@@ -95,10 +95,9 @@ struct method_search {
 
 /* True pairs of a sample of rows, from which a join chooses its settings. */
 struct method_pairs {
-    const struct match
-        *items;         /* pairs of rows of `first` and `second` as in the join, by similarity */
-    size_t count;       /* 0: none are known; assume pairs at the threshold */
-    double independent; /* number of independent pairs that they are worth; -1: no sample */
+    const struct match *items;  /* of rows of `first` and `second`, by similarity */
+    size_t count;               /* 0: none are known; assume pairs at the threshold */
+    double independent;         /* number of independent pairs that they are worth; -1: no sample */
     struct method_rows rows[2]; /* for plan_join: row i belongs to pair i, with all margins */
 };
 

@@ -117,8 +117,7 @@ static void count_group(const uint64_t *group, const uint64_t *ahead,
                         const struct column_reading *reading, uint64_t *planes) {
     for (size_t at = 0; at < COLUMN_GROUP_WORDS; at += LANES) {
         vector sums[COLUMN_PLANES_MAX] = {0};
-        const struct lane lane = {group + at, ahead, reading, at == 0};
-        if (lane.fetches) /* two copies, so that neither tests for each column */
+        if (at == 0) /* two copies, so that neither tests for each column */
             count_lane(&(struct lane){group, ahead, reading, true}, sums);
         else
             count_lane(&(struct lane){group + at, ahead, reading, false}, sums);
@@ -177,8 +176,8 @@ static size_t select_rows(const uint64_t *planes, unsigned plane_count, unsigned
 
 /* ---- Scores of clusters ---------------------------------------------------------------------- */
 
-static inline int32_t dot_product(const uint8_t *shares, const int8_t *weights, size_t size) {
 #if defined(__AVX512BW__)
+static inline int32_t dot_product(const uint8_t *shares, const int8_t *weights, size_t size) {
     enum { FITTING = 8 * 64 }; /* bytes whose products fit a 16-bit sum */
     const __m512i low = _mm512_set1_epi8(CLUSTER_SHARE_MAX), ones = _mm512_set1_epi16(1);
     __m512i sum = _mm512_setzero_si512();
@@ -196,7 +195,9 @@ static inline int32_t dot_product(const uint8_t *shares, const int8_t *weights, 
         sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, ones));
     }
     return _mm512_reduce_add_epi32(sum);
+}
 #elif defined(__AVX2__)
+static inline int32_t dot_product(const uint8_t *shares, const int8_t *weights, size_t size) {
     enum { FITTING = 4 * 64 };
     const __m256i low = _mm256_set1_epi8(CLUSTER_SHARE_MAX), ones = _mm256_set1_epi16(1);
     __m256i sum = _mm256_setzero_si256();
@@ -218,15 +219,17 @@ static inline int32_t dot_product(const uint8_t *shares, const int8_t *weights, 
     __m128i quarter = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
     quarter = _mm_add_epi32(quarter, _mm_shuffle_epi32(quarter, 0x4e));
     return _mm_cvtsi128_si32(_mm_add_epi32(quarter, _mm_shuffle_epi32(quarter, 0xb1)));
+}
 #else
+static inline int32_t dot_product(const uint8_t *shares, const int8_t *weights, size_t size) {
     int32_t sum = 0;
     for (size_t first = 0; first < size; first += 64)
         for (size_t i = first; i < first + 64; i++)
             sum += (shares[i] & CLUSTER_SHARE_MAX) * weights[first + i] +
                    (shares[i] >> 4) * weights[first + i + 64];
     return sum;
-#endif
 }
+#endif
 
 static void score_clusters(const uint8_t *shares, const int8_t *weights, size_t stride,
                            size_t clusters, int32_t *scores) {

@@ -169,7 +169,7 @@ cog_status columns_search(struct columns_searcher *searcher, const uint8_t *quer
         answer->covered = request->weights ? covered_cosine(searcher, request->weights, limit,
                                                             request->covered_recall)
                                            : 2;
-    answer->candidates = answer->verified = count;
+    answer->verified = count;
     if (!answer->exact)
         answer->count = nearby_rows_find(searcher->signatures, query, searcher->hits, answer->count,
                                          k, &answer->verified);

@@ -14,7 +14,7 @@ struct columns_request {
     double share;     /* of the rows, at least, in the nearest clusters; 1: all are counted */
     unsigned columns; /* to read */
     size_t
-        verify; /* rows that get a true distance: about this number, at most twice it; at least k */
+        verify; /* about this number of rows, at most twice it, get a true distance; at least k */
     double covered_recall; /* not 0, with weights: the answer's `covered` has this probability */
     const float *weights;  /* the query's margins, or NULL: columns of the largest are read */
 };

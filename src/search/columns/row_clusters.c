@@ -170,8 +170,7 @@ static cog_status place_rows(struct placing *placing, size_t *clusters, cog_erro
     return status;
 }
 
-/* ---- Shares -----------------------------------------------------------------------------------
- */
+/* ---- Shares ---------------------------------------------------------------------------------- */
 
 static uint8_t round_share(uint32_t ones, size_t rows) {
     uint64_t step = (uint64_t)ones * CLUSTER_SHARE_STEPS / rows;

@@ -25,8 +25,7 @@ enum {
 struct clusters_view {
     const uint32_t *order; /* the row at each place, group by group; ascending in a cluster, whose
                             * last places may have none */
-    const uint32_t
-        *ends; /* the group at which each cluster ends; ascending, the last is `groups` */
+    const uint32_t *ends;  /* group at which each cluster ends; ascending, the last is `groups` */
     const uint8_t *shares; /* of each bit in four bits, cluster_stride(bits) bytes per cluster */
     size_t count, groups, rows;
     unsigned bits;
@@ -44,10 +43,6 @@ static inline size_t cluster_end(const struct clusters_view *view, size_t cluste
 /* Bit b of 128 is in byte b % 64: in its lower half if b < 64. Bits beyond the last are zero. */
 static inline size_t cluster_stride(unsigned bits) {
     return ((size_t)bits + 127) / 128 * 64;
-}
-
-static inline unsigned cluster_share(const uint8_t *shares, unsigned bit) {
-    return shares[bit / 128 * 64 + bit % 64] >> bit % 128 / 64 * 4 & CLUSTER_SHARE_MAX;
 }
 
 /* Zero-initialise; row_clusters_free releases. */

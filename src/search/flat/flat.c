@@ -214,21 +214,6 @@ static void search_free(struct search *search) {
     tile_queries_free(&search->block);
 }
 
-static cog_status check_views(const struct signatures_view *rows,
-                              const struct signatures_view *queries, cog_error *error) {
-    if (rows->bits == 0 || rows->bits > HAMMING_MAX_BITS)
-        return error_set(error, COG_ERR_USAGE, "signatures have %u bits; 1 to %d can be searched",
-                         rows->bits, HAMMING_MAX_BITS);
-    if (queries->bits != rows->bits)
-        return error_set(
-            error, COG_ERR_USAGE,
-            "queries have %u bits, the collection %u: make both with the same settings",
-            queries->bits, rows->bits);
-    if (rows->rows > UINT32_MAX || queries->rows > UINT32_MAX)
-        return error_set(error, COG_ERR_USAGE, "more than 4294967295 rows: search in parts");
-    return COG_OK;
-}
-
 /* Threads that have work: a piece of rows is a tile at least. */
 static unsigned threads_for(size_t rows, unsigned threads) {
     size_t pieces = rows / TILE_ROWS + 1;
@@ -237,7 +222,7 @@ static unsigned threads_for(size_t rows, unsigned threads) {
 }
 
 static cog_status search_whole(struct search *search, struct hit_lists *hits, cog_error *error) {
-    TRY(check_views(search->rows, search->queries, error));
+    TRY(signatures_check(search->rows, search->queries, error));
     search->threads = threads_for(search->rows->rows, search->threads);
     cog_status status = hit_sink_init(&search->sink, search->threads, error);
     if (status == COG_OK && search->queries->rows && search->rows->rows) {

@@ -32,9 +32,7 @@ struct grader {
 };
 
 static void free_items(struct grader *grader) {
-    free(grader->numbers);
-    free(grader->finer);
-    free(grader->distances);
+    FREE(grader->numbers, grader->finer, grader->distances);
     grader->numbers = grader->finer = NULL;
     grader->distances = NULL;
     grader->capacity = 0;

@@ -284,15 +284,14 @@ bool match_list_holds(const struct match_list *list, uint32_t a, uint32_t b) {
 cog_status signatures_check(const struct signatures_view *first,
                             const struct signatures_view *second, cog_error *error) {
     if (first->bits == 0 || first->bits > HAMMING_MAX_BITS)
-        return error_set(error, COG_ERR_USAGE, "signatures have %u bits; 1 to %d can be joined",
+        return error_set(error, COG_ERR_USAGE, "signatures have %u bits; 1 to %d can be compared",
                          first->bits, HAMMING_MAX_BITS);
     if (second && first->bits != second->bits)
-        return error_set(
-            error, COG_ERR_USAGE,
-            "one collection has %u bits, the other %u: make both with the same settings",
-            first->bits, second->bits);
+        return error_set(error, COG_ERR_USAGE,
+                         "signatures of %u bits and of %u bits: make both with the same settings",
+                         first->bits, second->bits);
     if (first->rows > UINT32_MAX || (second && second->rows > UINT32_MAX))
-        return error_set(error, COG_ERR_USAGE, "more than 4294967295 rows: join in parts");
+        return error_set(error, COG_ERR_USAGE, "more than 4294967295 rows: compare them in parts");
     return COG_OK;
 }
 

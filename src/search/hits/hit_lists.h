@@ -63,8 +63,8 @@ bool match_list_holds(const struct match_list *list, uint32_t a, uint32_t b);
 void match_list_release(const struct match_list *list, size_t before);
 void match_list_free(struct match_list *list);
 
-/* COG_ERR_USAGE if signatures of one collection, or of two, cannot be joined: their width is out of
- * range or differs, or there are too many rows. `second` may be NULL. */
+/* COG_ERR_USAGE if signatures of one collection, or of two, cannot be compared: their width is out
+ * of range or differs, or there are too many rows. `second` may be NULL. */
 cog_status signatures_check(const struct signatures_view *first,
                             const struct signatures_view *second, cog_error *error);
 

@@ -12,10 +12,9 @@
 struct query_answer {
     const struct neighbour *hits; /* by distance, then row */
     size_t count;
-    bool exact;     /* certified: no other row belongs in the answer */
-    uint64_t lists; /* posting lists read, without empty ones */
-    uint64_t postings, candidates, verified;
-    double covered; /* the cosine of covered_out, in a first look */
+    bool exact;        /* certified: no other row belongs in the answer */
+    uint64_t verified; /* rows that got a true distance */
+    double covered;    /* the cosine of covered_out, in a first look */
 };
 
 /* How a method answers one query. `context` holds the method and the request. */

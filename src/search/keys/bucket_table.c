@@ -303,8 +303,8 @@ size_t bucket_hit_matches(const struct bucket_table *table, const struct bucket_
     for (uint32_t order = from; order < end; order++) {
         short_key key;
         if (order < slots) {
-            unsigned left = (hit->slots & ((1u << slots) - 1)) >>
-                            order; /* go to the next slot that passed the filter */
+            /* Go to the next slot that passed the filter. */
+            unsigned left = (hit->slots & ((1u << slots) - 1)) >> order;
             if (left == 0) {
                 order = slots - 1;
                 continue;

@@ -35,10 +35,9 @@ static cog_status place_by_count(struct key_table *table, cog_error *error) {
     memset(table->starts, 0, (cells + 1) * sizeof *table->starts);
     for (size_t i = 0; i < from->count; i++)
         table->starts[from->keys[i] >> shift]++;
-    for (size_t cell = 0, at = 0; cell <= cells;
-         cell++) { /* ends; placing the rows turns them into starts */
+    for (size_t cell = 0, at = 0; cell <= cells; cell++) {
         at += table->starts[cell];
-        table->starts[cell] = (uint32_t)at;
+        table->starts[cell] = (uint32_t)at; /* the end; placing the rows turns it into the start */
     }
     for (size_t i = from->count; i-- > 0;)
         placed.rows[--table->starts[from->keys[i] >> shift]] = from->rows[i];

@@ -11,7 +11,7 @@
 #include "search/keys/key_set.h"
 #include "search/multisort/multisort_pairs.h"
 
-/* ---- Signatures in a scratch file -------------------------------------------------------- */
+/* ---- Signatures in a scratch file ------------------------------------------------------------ */
 
 /* Signatures on disk in parts that fit a memory budget, cut by some of their bits: rows that agree
  * in those bits are in one part. */
@@ -52,7 +52,7 @@ static cog_status scratch_parts_open(struct scratch_parts *parts,
     parts->part_rows = scratch_rows_within(memory_bytes - parts->buffer_bytes, views->bits);
     TRY(scratch_file_open(&parts->descriptor, error));
     errno = posix_fallocate(parts->descriptor, 0, (off_t)(parts->rows * record_bytes(views->bits)));
-    return errno ? error_system(error, "take space for", "a scratch file in TMPDIR") : COG_OK;
+    return errno ? error_system(error, "take space for", scratch_name) : COG_OK;
 }
 
 static void scratch_parts_close(struct scratch_parts *parts) {
@@ -453,12 +453,12 @@ cog_status multisort_join(const struct signatures_view *first, const struct sign
     return status;
 }
 
-enum { MOST_RADIUS = 8, LEAST_ROWS = 20000 };
+enum { LEAST_ROWS = 20000 };
 
 bool multisort_pays(const struct method_join *join) {
     const struct signatures_view *first = join->first.signatures, *second = join_second(join);
     size_t rows = first->rows + (second ? second->rows : 0);
-    return (first->bits == 64 || first->bits == 128) && join->radius_bits <= MOST_RADIUS &&
+    return (first->bits == 64 || first->bits == 128) && join->radius_bits <= SHORT_KEY_RADIUS_MAX &&
            rows >= LEAST_ROWS;
 }
 

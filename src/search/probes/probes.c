@@ -172,8 +172,7 @@ static cog_status heap_push(struct probe_heap *heap, struct probe_set set, cog_e
     set.penalty = 0;
     for (unsigned i = 0; i < set.size; i++)
         set.penalty += heap->bits->penalties[set.members[i]];
-    if (!memory_grow((void **)&heap->sets, &heap->capacity, heap->count + 1, sizeof set))
-        return error_memory(error, heap->count * sizeof set, "the probes of a query");
+    GROW(heap->sets, heap->capacity, heap->count + 1, "the probes of a query", error);
     size_t place = heap->count++;
     for (; place > 0 && comes_before(&set, &heap->sets[(place - 1) / 2]); place = (place - 1) / 2)
         heap->sets[place] = heap->sets[(place - 1) / 2];

@@ -68,9 +68,8 @@ void psm_free(struct psm_index *index);
 struct psm_training {
     const struct psm_index *index; /* of the rows of `stored` */
     const struct signatures_view *stored;
-    const float *stored_margins; /* rows x bits; NULL: not known */
-    const struct signatures_view
-        *asked; /* if the same pointer as `stored`, rows look for other rows */
+    const float *stored_margins;         /* rows x bits; NULL: not known */
+    const struct signatures_view *asked; /* may be `stored`: rows then look for other rows */
     const float *asked_margins;
     unsigned radius_bits;
 };

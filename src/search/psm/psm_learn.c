@@ -41,13 +41,12 @@ static void put_units(const float *margins, unsigned bits, float *units) {
 /* All rows once, in random order; of more rows than wanted, random ones, few of them twice. */
 static void draw_rows(size_t rows, size_t wanted, uint32_t *numbers) {
     struct random random = random_seeded(SEED);
-    for (size_t i = 0; i < wanted; i++) {
-        size_t place = (size_t)random_below(&random, rows == wanted ? i + 1 : rows);
-        numbers[i] = (uint32_t)(rows == wanted ? i : place);
-        if (rows == wanted) {
-            numbers[i] = numbers[place];
-            numbers[place] = (uint32_t)i;
-        }
+    for (size_t i = 0; rows > wanted && i < wanted; i++)
+        numbers[i] = (uint32_t)random_below(&random, rows);
+    for (size_t i = 0; rows == wanted && i < wanted; i++) {
+        size_t place = (size_t)random_below(&random, i + 1);
+        numbers[i] = numbers[place];
+        numbers[place] = (uint32_t)i;
     }
 }
 

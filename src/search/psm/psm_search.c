@@ -119,29 +119,35 @@ static void scan_query(const struct psm_piece *piece, size_t slot, struct bucket
     }
 }
 
+/* Adds a match to the hits, or keeps it as the query's only one. */
+static cog_status take_match(const struct psm_piece *piece, const struct query_in_flight *flight,
+                             const struct bucket_match *match, cog_error *error) {
+    struct psm_worker *worker = piece->worker;
+    const uint32_t position = (uint32_t)bucket_rank(piece->job->index->stored.tables, match);
+    const struct match hit = {worker->queries[flight->number], position, match->distance, 0};
+    if (!piece->job->search->first_only)
+        return match_list_add(piece->hits, hit, error);
+    worker->first[flight->number] = hit;
+    worker->is_found[flight->number] = true;
+    return COG_OK;
+}
+
 static cog_status collect_query(const struct psm_piece *piece, size_t slot, cog_error *error) {
-    const struct psm_job *job = piece->job;
+    const struct short_search *search = piece->job->search;
     const struct query_in_flight *flight = &piece->worker->ring[slot];
-    const struct bucket_table *table = job->index->stored.tables;
     if (piece->worker->status != COG_OK)
-        return error_memory(error, job->search->flips * sizeof(struct probe_set), "the flips");
+        return error_memory(error, search->flips * sizeof(struct probe_set), "the flips");
     for (size_t i = 0; i < flight->hit_count; i++) {
         struct bucket_match matches[BUCKET_MATCHES_MAX];
         uint32_t next = 0;
         do {
-            size_t count = bucket_hit_matches(table, &flight->hits[i], flight->key,
-                                              job->search->radius_bits, next, matches, &next);
-            for (size_t m = 0; m < count; m++) {
-                size_t position = bucket_rank(table, &matches[m]);
-                struct match hit = {piece->worker->queries[flight->number], (uint32_t)position,
-                                    matches[m].distance, 0};
-                if (job->search->first_only) {
-                    piece->worker->first[flight->number] = hit;
-                    piece->worker->is_found[flight->number] = true;
-                    return COG_OK;
-                }
-                TRY(match_list_add(piece->hits, hit, error));
-            }
+            size_t count =
+                bucket_hit_matches(piece->job->index->stored.tables, &flight->hits[i], flight->key,
+                                   search->radius_bits, next, matches, &next);
+            if (search->first_only && count > 0)
+                return take_match(piece, flight, &matches[0], error);
+            for (size_t m = 0; m < count; m++)
+                TRY(take_match(piece, flight, &matches[m], error));
         } while (next != 0);
     }
     return COG_OK;

@@ -147,8 +147,9 @@ static cog_status settings(const struct method_size *size, cog_knobs *given, cog
     if (knob_is_given(given, SLICES_EXPAND) && knob_is_given(given, SLICES_ADMIT) &&
         given->values[SLICES_ADMIT] > given->values[SLICES_EXPAND])
         return error_about(error, COG_ERR_USAGE, "admit",
-                           "candidates are wanted from lists up to %llu bits away, and lists up to "
-                           "%llu bits away are read: raise the one or lower the other",
+                           "candidates would come from lists up to %llu bits away, but only lists "
+                           "up to %llu bits away are read: lower the first number or raise the "
+                           "second",
                            (unsigned long long)given->values[SLICES_ADMIT],
                            (unsigned long long)given->values[SLICES_EXPAND]);
     return COG_OK;

@@ -370,9 +370,6 @@ static cog_status finish(struct slices_searcher *searcher, const uint8_t *query,
     answer->hits = searcher->hits;
     answer->count = hits;
     answer->exact = certified || count == searcher->view->rows;
-    answer->lists += searcher->reading.count;
-    answer->postings += searcher->reading.postings;
-    answer->candidates = searcher->scores.candidate_count;
     answer->verified += count;
     return COG_OK;
 }

@@ -15,13 +15,13 @@
 #include "search/keys/bit_permutation.h"
 #include "search/window/band_scan.h"
 
-/* ---- Rows in a scratch file -------------------------------------------------------------- */
+/* ---- Rows in a scratch file ------------------------------------------------------------------ */
 
 /* The rows of a collection in the order of a table, on disk, if the rows do not fit the memory
  * budget. Rows are read once from front to back and distributed over regions of a scratch file,
  * each a stretch of the order; loading part of the order reads the regions that it touches. */
 struct spool {
-    int file; /* 0 if there is none yet */
+    int file; /* -1 if it could not be opened */
     size_t rows, region_rows, row_bytes, record_bytes;
     uint32_t *ranks;  /* of each row of the collection: its place in the order */
     uint8_t *buffers; /* one per region, of records on their way */
