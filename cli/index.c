@@ -439,7 +439,6 @@ static const struct option_text build_texts[] = {
     {OPTION_RADIUS, "psm, bphs: greatest radius of searches (default: 3)"},
     {OPTION_QUERY_MARGINS,
      "psm, slices, columns: margins of the signatures (float32 .npy; older name: --weights)"},
-    {OPTION_MIN_FREQUENCY, "drop terms that occur fewer times in the collection (default: 1)"},
     {OPTION_LEXICON, "the documents are in its source language"},
     {OPTION_COUNT, NULL}};
 

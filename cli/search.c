@@ -17,7 +17,6 @@ static const struct option_text texts[] = {
     {OPTION_RADIUS, "all within this distance, not the nearest"},
     {OPTION_FIRST, "stop at any one match: psm, bphs, and indexes by jaccard or containment"},
     {OPTION_RECALL, "share of neighbours to find (default: 0.95); 1: all"},
-    {OPTION_MIN_FREQUENCY, "drop terms that occur fewer times in the collection (default: 1)"},
     {OPTION_LEXICON, "the queries are in its source language"},
     {OPTION_COUNT, NULL}};
 

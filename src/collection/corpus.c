@@ -649,7 +649,7 @@ cog_status corpus_vectors(const struct corpus *const *corpora, size_t count,
                           struct sparse_matrix *matrices, cog_error *error) {
     struct term_numbers *columns = NULL;
     cog_status status =
-        term_numbers_create(statistics, 1, weighting->min_collection_frequency, &columns, error);
+        term_numbers_create(statistics, 1, weighting_least_frequency(weighting), &columns, error);
     for (size_t i = 0; i < count && status == COG_OK; i++)
         status = corpus_vectors_in(corpora[i], columns, statistics, weighting, selected[i], threads,
                                    &matrices[i], error);

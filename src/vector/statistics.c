@@ -464,6 +464,10 @@ bool weighting_needs_statistics(const struct weighting *weighting) {
     return weighting->scheme == WEIGHTING_BM25 || weighting->scheme == WEIGHTING_TFIDF;
 }
 
+uint32_t weighting_least_frequency(const struct weighting *weighting) {
+    return weighting_needs_statistics(weighting) ? weighting->min_collection_frequency : 1;
+}
+
 /* idf = log(1 + (N - df + 0.5) / (df + 0.5)): above zero for every df, so that in a collection of
  * two documents a shared term still counts. */
 static double inverse_document_frequency(uint64_t documents, uint32_t document_frequency) {

@@ -122,6 +122,9 @@ void idf_table_free(struct idf_table *table);
 
 /* Whether the scheme needs statistics of the collection (df, cf, mean length). */
 bool weighting_needs_statistics(const struct weighting *weighting);
+/* The least frequency in the collection of a term that counts: min_collection_frequency for schemes
+ * with statistics, else 1. */
+uint32_t weighting_least_frequency(const struct weighting *weighting);
 
 /* The idf of a term that occurs `frequency` times in the document; 0 if it is too rare to count. A
  * term unknown to the statistics (df 0) counts as the rarest: as if only this document had it. */

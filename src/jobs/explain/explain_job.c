@@ -196,8 +196,9 @@ static cog_status make_vectors(struct pair_explaining *work, cog_error *error) {
     const struct corpus *corpora[2] = {&work->corpora[0], &work->corpora[1]};
     cog_status status =
         corpus_statistics(corpora, work->sides, work->threads, &work->statistics, error);
-    THEN(status, term_numbers_create(work->statistics, 1, work->weighting.min_collection_frequency,
-                                     &work->columns, error));
+    THEN(status,
+         term_numbers_create(work->statistics, 1, weighting_least_frequency(&work->weighting),
+                             &work->columns, error));
     for (size_t side = 0; side < work->sides && status == COG_OK; side++)
         status = corpus_vectors_in(corpora[side], work->columns, work->statistics, &work->weighting,
                                    NULL, work->threads, &work->vectors[side], error);

@@ -261,8 +261,9 @@ static cog_status weigh_documents(struct disk_pairs *pairs, cog_error *error) {
     uint64_t start = clock_ns();
     progress_show("weighing");
     cog_status status = count_terms(pairs, error);
-    THEN(status, term_numbers_create(task->statistics, 1, task->weighting.min_collection_frequency,
-                                     &pairs->columns, error));
+    THEN(status,
+         term_numbers_create(task->statistics, 1, weighting_least_frequency(&task->weighting),
+                             &pairs->columns, error));
     for (size_t side = 0; side < task->sides && status == COG_OK; side++)
         status = weigh_side(pairs, side, error);
     term_numbers_free(pairs->columns);

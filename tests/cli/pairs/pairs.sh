@@ -37,3 +37,13 @@ echo "exit $?"
 "$COGNATE" pairs --version
 python3 -c 'for i in range(9000): print("{\"id\": \"%d\", \"text\": \"the very same words in every one of these documents\"}" % i)' >equal.jsonl
 "$COGNATE" pairs equal.jsonl --memory 60M --threads 2 2>&1 >/dev/null | sed 's/more than [0-9]* /more than N /'
+
+# A least frequency drops terms by BM25 and TF-IDF alone, in every command.
+printf '{"id": "%s", "text": "%s"}\n' x 'red green blue' y 'red green white' z 'red green' >least.jsonl
+for weighting in bm25 binary tf; do
+    options="--weighting $weighting --min-frequency 2 --lang none --stem no --stop-words keep --quiet"
+    "$COGNATE" pairs least.jsonl --threshold 0.5 $options | grep '^x.y'
+    "$COGNATE" pairs least.jsonl --threshold 0.5 $options --memory 45M | grep "^x.y"
+    "$COGNATE" search least.jsonl least.jsonl --threshold 0.5 $options | grep '^x.*y'
+    "$COGNATE" explain x y --from least.jsonl ${options% --quiet} 2>&1 >explained | grep cosine
+done
