@@ -29,24 +29,38 @@ void po_parser_close(struct po_parser *parser) {
     free(parser);
 }
 
-static void read_header(struct pair_reader *reader) {
-    const struct buffer *header = &reader->po->fields[PO_STR];
+/* The code of the header's line "Language:"; empty if it has none. */
+static void find_language(const struct buffer *header, char code[LANGUAGE_CODE_BYTES]) {
     static const char key[] = "Language:";
-    const char *found =
-        header->size ? memmem(header->data, header->size, key, sizeof key - 1) : NULL;
-    if (!found)
-        return;
-    const char *at = found + sizeof key - 1, *end = header->data + header->size;
-    while (at < end && *at == ' ')
-        at++;
-    const char *stop = at;
-    while (stop < end && *stop != '\n' && *stop != ' ')
-        stop++;
-    char code[LANGUAGE_CODE_BYTES], to[LANGUAGE_CODE_BYTES];
-    language_canonical(view_of(at, (size_t)(stop - at)), code);
-    language_canonical(view_of(reader->options.to_language, strlen(reader->options.to_language)),
-                       to);
+    const char *at = header->data, *end = header->data + header->size;
+    code[0] = 0;
+    while (at < end) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        next = next ? next : end;
+        if ((size_t)(next - at) >= sizeof key && memcmp(at, key, sizeof key - 1) == 0) {
+            for (at += sizeof key - 1; at < next && *at == ' ';)
+                at++;
+            const char *stop = memchr(at, ' ', (size_t)(next - at));
+            language_canonical(view_of(at, (size_t)((stop ? stop : next) - at)), code);
+            return;
+        }
+        at = next + (next < end);
+    }
+}
+
+static cog_status read_header(struct pair_reader *reader, cog_error *error) {
+    const char *from_name = reader->options.from_language, *to_name = reader->options.to_language;
+    char code[LANGUAGE_CODE_BYTES], from[LANGUAGE_CODE_BYTES], to[LANGUAGE_CODE_BYTES];
+    find_language(&reader->po->fields[PO_STR], code);
+    language_canonical(view_of(from_name, strlen(from_name)), from);
+    language_canonical(view_of(to_name, strlen(to_name)), to);
     reader->po->translation_is_to = code[0] && strcmp(code, to) == 0;
+    if (!code[0] || strcmp(code, to) == 0 || strcmp(code, from) == 0)
+        return COG_OK;
+    return error_set(error, COG_ERR_INPUT,
+                     "%s: its translations are in the language %s, not in %s or %s: leave this "
+                     "catalogue out",
+                     pair_reader_path(reader), code, from_name, to_name);
 }
 
 /* Takes out the mark where there is exactly one in the text. */
@@ -81,7 +95,7 @@ static cog_status finish_entry(struct pair_reader *reader, struct pair_batch *ba
     struct po_parser *parser = reader->po;
     cog_status status = COG_OK;
     if (parser->any && parser->fields[PO_ID].size == 0)
-        read_header(reader);
+        status = read_header(reader, error);
     else if (parser->any && !parser->fuzzy)
         status = add_strings(reader, batch, PO_ID, PO_STR, error);
     if (status == COG_OK && !parser->fuzzy)

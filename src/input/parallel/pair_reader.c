@@ -122,9 +122,24 @@ static enum pair_format format_of(const struct pair_reader *reader, const char *
         return PAIRS_TMX;
     if (is_text(extension, "po"))
         return PAIRS_PO;
-    if (is_text(extension, "txt") || is_text(extension, reader->options.from_language))
+    if (is_text(extension, "txt") || is_text(extension, reader->options.from_language) ||
+        is_text(extension, reader->options.to_language))
         return PAIRS_TEXT;
     return PAIRS_TSV;
+}
+
+/* The two plain files of one text: `path` and the next one, in either order if their names end in
+ * the codes of the languages. */
+static cog_status open_texts(struct pair_reader *reader, const char *path, cog_error *error) {
+    if (reader->next_path == reader->path_count)
+        return error_set(error, COG_ERR_USAGE,
+                         "%s: a plain text file needs its other language as the next argument",
+                         path);
+    const char *next = reader->paths[reader->next_path++];
+    const bool is_exchanged = is_text(extension_of(path), reader->options.to_language) &&
+                              is_text(extension_of(next), reader->options.from_language);
+    TRY(line_source_open(&reader->from, is_exchanged ? next : path, error));
+    return line_source_open(&reader->to, is_exchanged ? path : next, error);
 }
 
 static cog_status open_next(struct pair_reader *reader, cog_error *error) {
@@ -135,14 +150,8 @@ static cog_status open_next(struct pair_reader *reader, cog_error *error) {
         return tmx_parser_open(reader, error);
     if (reader->format == PAIRS_PO)
         return po_parser_open(reader, error);
-    cog_status status = line_source_open(&reader->from, path, error);
-    if (status != COG_OK || reader->format == PAIRS_TSV)
-        return status;
-    if (reader->next_path == reader->path_count)
-        return error_set(error, COG_ERR_USAGE,
-                         "%s: a plain text file needs its other language as the next argument",
-                         path);
-    return line_source_open(&reader->to, reader->paths[reader->next_path++], error);
+    return reader->format == PAIRS_TEXT ? open_texts(reader, path, error)
+                                        : line_source_open(&reader->from, path, error);
 }
 
 static uint64_t bytes_of_current(const struct pair_reader *reader) {

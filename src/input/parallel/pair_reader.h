@@ -9,7 +9,7 @@ enum pair_format {
     PAIRS_AUTO, /* by extension: .tmx, .po; .txt and the languages' codes (a.de a.en) are plain;
                    else TSV */
     PAIRS_TSV,  /* from TAB to; further columns are ignored */
-    PAIRS_TEXT, /* paths are taken two by two: from, to */
+    PAIRS_TEXT, /* paths are taken two by two: from, to; a.to a.from are exchanged */
     PAIRS_TMX,
     PAIRS_PO, /* msgstr is in the catalogue's language, msgid in the other one */
 };

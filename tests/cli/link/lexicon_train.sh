@@ -31,3 +31,31 @@ for _ in range(3000):
     print(*(f"to{random.randrange(2000)}" for _ in range(15)))' >many.tsv
 "$COGNATE" lexicon train many.tsv --from de --to en -o small.lex --threads 1 --memory 30M --quiet 2>&1
 echo "exit $?"
+# Two plain files in either order, if their names tell the languages; a catalogue tells its own.
+cut -f 1 pairs.tsv >text.de
+cut -f 2 pairs.tsv >text.en
+train() { # name, further arguments
+    name=$1
+    shift
+    "$COGNATE" lexicon train "$@" --min-count 1 --threads 2 -o $name.lex 2>&1 | sed 's/; [0-9.]* s$/; ... s/'
+}
+train plain text.de text.en --from de --to en
+train other text.en text.de --from de --to en
+cmp plain.lex pairs.lex 2>&1 && cmp other.lex pairs.lex 2>&1 && echo "the same as from pairs"
+train alone text.en --from de --to en
+for language in de_AT fr "" none; do
+    {
+        printf 'msgid ""\nmsgstr "X-Poedit-Language: English\\nContent-Type: text/plain; charset=UTF-8\\n'
+        [ "$language" = none ] || printf 'Language: %s\\n' "$language"
+        printf '"\n\n'
+        awk -F '\t' '{ printf "msgid \"%s\"\nmsgstr \"%s\"\n\n", $2, $1 }' pairs.tsv
+    } >text.po
+    rm -f catalogue.lex
+    train catalogue text.po --from de --to en
+    cmp catalogue.lex pairs.lex 2>&1 && echo "${language:-empty}: the same as from pairs"
+done
+train turned text.po --from en --to de
+sed 's/charset=UTF-8/&\\nLanguage: de/' text.po >named.po
+train turned named.po --from en --to de
+train exchanged exchanged.tsv --from en --to de
+cmp turned.lex exchanged.lex && echo "the same as from pairs"
