@@ -188,15 +188,26 @@ static cog_status with_index(struct session *session, const char *needs,
     return status;
 }
 
+/* Escaped as in all results, so that --ids understands it. */
+static void print_id(const char *id, size_t size) {
+    static const char escaped[] = "\t\n\r\\", letters[] = "tnr\\";
+    for (size_t i = 0; i < size; i++) {
+        const char *place = memchr(escaped, id[i], sizeof escaped - 1);
+        if (place)
+            putchar('\\');
+        putchar(place ? letters[place - escaped] : id[i]);
+    }
+}
+
 static void print_match(void *context, const char *id, size_t id_size,
                         const cog_live_outcome *outcome) {
     bool *is_first = context;
     if (*is_first)
         puts("id\tmatch\tsimilarity");
     *is_first = false;
-    print_escaped(id, id_size, "", stdout);
+    print_id(id, id_size);
     putchar('\t');
-    print_escaped(outcome->match_id, strlen(outcome->match_id), "", stdout);
+    print_id(outcome->match_id, strlen(outcome->match_id));
     printf("\t%.6f\n", outcome->similarity);
 }
 

@@ -88,7 +88,7 @@ void print_escaped(const char *text, size_t size, const char *allowed, FILE *str
 void print_message(const char *text, const char *flag) {
     clear_progress();
     fputs("cognate: ", stderr);
-    print_escaped(text, strlen(text), "\n", stderr);
+    print_escaped(text, strlen(text), "", stderr);
     fprintf(stderr, flag ? " (--%s)\n" : "\n", flag);
 }
 

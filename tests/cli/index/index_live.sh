@@ -89,3 +89,12 @@ for frequency in 1 2; do
     printf '{"id": "rare", "text": "%s"}\n' "$text" | "$COGNATE" index add W$frequency - --quiet
     printf '{"id": "copy", "text": "%s"}\n' "$text" | "$COGNATE" index add W$frequency - --unless-similar 0.9 --quiet
 done
+
+# Ids are escaped as in all results; a message is one line, whatever an id holds.
+printf '{"id": "%s\\nb\\t\\\\c", "text": "red green blue black white"}\n' a n >odd.jsonl
+head -n 1 odd.jsonl >first.jsonl
+"$COGNATE" index build O first.jsonl --quiet
+"$COGNATE" index add O odd.jsonl --unless-similar 0.9 --upsert --quiet
+"$COGNATE" index add O odd.jsonl --unless-similar 0.9 --upsert --quiet | cut -f 2 | tail -n 1 >ids
+"$COGNATE" index add O first.jsonl 2>&1
+"$COGNATE" index remove O --ids ids 2>&1
