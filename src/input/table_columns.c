@@ -119,9 +119,10 @@ static cog_status check_columns(const struct reader_options *options, const stru
                                file->path, asked[i].name, columns->count);
         if (missing && asked[i].needed)
             return error_about(error, COG_ERR_INPUT, asked[i].option,
-                               i ? "%s:1: no column \"%s\"; name one of these: %s"
-                                 : "%s:1: no column \"%s\"; name the one that holds the text: %s",
-                               file->path, asked[i].name, names);
+                               i ? "%s:1: no column \"%s\"; name one of these%s: %s"
+                                 : "%s:1: no column \"%s\"; name the one that holds the text%s: %s",
+                               file->path, asked[i].name,
+                               columns->count == 1 ? ", or another delimiter" : "", names);
     }
     return COG_OK;
 }
@@ -136,7 +137,11 @@ cog_status table_first_row_take(const struct reader_options *options, struct inp
         buffer_free(&decoded);
         return error_memory(error, row.size, "the first row of a table");
     }
-    const char *problem = find_columns(options, file, row, &decoded, names, sizeof names);
+    const bool is_utf16 = row.size >= 2 && (memcmp(row.data, "\xff\xfe", 2) == 0 ||
+                                            memcmp(row.data, "\xfe\xff", 2) == 0);
+    const char *problem = is_utf16
+                              ? "it is UTF-16, convert the file"
+                              : find_columns(options, file, row, &decoded, names, sizeof names);
     buffer_free(&decoded);
     if (problem)
         return error_set_at(error, COG_ERR_INPUT, 1, "%s:1: %s row: %s", file->path,

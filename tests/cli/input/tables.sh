@@ -22,3 +22,11 @@ for wrong in '--delimiter ;; c.csv' '--delimiter ä c.csv' '--no-header c.csv' '
     "$COGNATE" dedup $wrong -o out.csv 2>&1
     echo "exit $?"
 done
+# A table with one column has probably another delimiter; UTF-16 is named.
+printf 'id;text\n1;one row\n' >semicolons.csv
+iconv -t UTF-16 semicolons.csv >wide.csv
+for table in semicolons.csv wide.csv; do
+    "$COGNATE" dedup $table --dry-run 2>&1
+    echo "exit $?"
+done
+"$COGNATE" dedup wide.csv --dry-run --no-header --text-field 1 2>&1
