@@ -1,9 +1,11 @@
 #include "session.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -192,21 +194,25 @@ static bool may_be_folder(const struct arguments *arguments, int output) {
     return output == OPTION_OUTPUT && arguments->command == &command_dedup;
 }
 
-/* Whether a file, or a folder, can be made at the path of this option. */
+/* Whether a file, or a folder, can be made at the path of this option. A device or a pipe is
+ * written where it is, and so is the file behind a link. */
 static bool check_place(const struct arguments *arguments, int output) {
     const char *name = option_at(output)->name, *path = arguments->values[output];
-    char place[4096], folder[4096];
+    char place[4096], folder[4096], target[PATH_MAX];
     struct stat info;
     if (path[0] == '\0')
         return usage_error(arguments, "--%s '': name a file", name);
-    bool is_folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    const bool exists = stat(path, &info) == 0, is_folder = exists && S_ISDIR(info.st_mode);
     if (is_folder && !may_be_folder(arguments, output))
         return usage_error(arguments, "--%s %s: a folder of this name exists; name a file", name,
                            path);
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/' && may_be_folder(arguments, output))
+    if (exists && !is_folder && !S_ISREG(info.st_mode))
+        return true;
+    const char *end = exists && !is_folder && realpath(path, target) ? target : path;
+    size_t length = strlen(end);
+    while (length > 1 && end[length - 1] == '/' && may_be_folder(arguments, output))
         length--;
-    snprintf(place, sizeof place, "%.*s%s", (int)length, path, is_folder ? "/" : "");
+    snprintf(place, sizeof place, "%.*s%s", (int)length, end, is_folder ? "/" : "");
     if (!folder_of(place, folder, sizeof folder) || access(folder, W_OK | X_OK) == 0)
         return true;
     if (stat(folder, &info) != 0)

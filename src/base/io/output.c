@@ -380,7 +380,8 @@ void output_close(struct output *output) {
     FREE(output->path, output);
 }
 
-static cog_status open_scratch_in(const char *folder, int *descriptor, cog_error *error) {
+static cog_status open_scratch_in(const char *folder, const char *action, int *descriptor,
+                                  cog_error *error) {
     *descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (*descriptor >= 0)
         return COG_OK;
@@ -388,14 +389,15 @@ static cog_status open_scratch_in(const char *folder, int *descriptor, cog_error
     snprintf(path, sizeof path, "%s/cognate.XXXXXX", folder);
     *descriptor = mkostemp(path, O_CLOEXEC);
     if (*descriptor < 0)
-        return error_system(error, "create a scratch file in", folder);
+        return error_system(error, action, folder);
     unlink(path);
     return COG_OK;
 }
 
 cog_status scratch_file_open(int *descriptor, cog_error *error) {
     const char *folder = getenv("TMPDIR");
-    return open_scratch_in(folder && *folder ? folder : "/tmp", descriptor, error);
+    return open_scratch_in(folder && *folder ? folder : "/tmp",
+                           "create a scratch file in this folder (TMPDIR)", descriptor, error);
 }
 
 cog_status scratch_file_open_near(const char *near_path, int *descriptor, cog_error *error) {
@@ -409,7 +411,8 @@ cog_status scratch_file_open_near(const char *near_path, int *descriptor, cog_er
     char *copy = strdup(near_path);
     if (!copy)
         return error_memory(error, strlen(near_path), "a path");
-    cog_status status = open_scratch_in(dirname(copy), descriptor, error);
+    cog_status status =
+        open_scratch_in(dirname(copy), "create a scratch file in this folder", descriptor, error);
     free(copy);
     return status;
 }

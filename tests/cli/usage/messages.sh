@@ -51,3 +51,24 @@ try index add I new.jsonl
 try index add I new.jsonl --upsert
 try index add I new.jsonl --stats -
 "$COGNATE" dedup d.jsonl --dry-run --stats - --quiet | grep -c '"documents"'
+
+# In a folder without write permission a device, a pipe and a link to a file elsewhere can be written. Root needs to lose
+# its rights for that.
+echo '{"text": "one text of a few words"}' >one.jsonl
+mkdir locked
+touch outside.tsv
+ln -s ../outside.tsv locked/link
+mkfifo locked/pipe
+chmod 555 locked
+as_user=()
+[ "$(id -u)" = 0 ] && as_user=(setpriv --inh-caps=-all --bounding-set=-all)
+"${as_user[@]}" "$COGNATE" pairs one.jsonl --quiet -o locked/new 2>&1
+"${as_user[@]}" "$COGNATE" pairs one.jsonl --quiet -o locked/link
+echo "exit $?: $(cat outside.tsv)"
+cat locked/pipe >piped &
+"${as_user[@]}" "$COGNATE" pairs one.jsonl --quiet -o locked/pipe
+echo "exit $?"
+wait
+cat piped
+chmod 755 locked
+TMPDIR=/no/such/folder "$COGNATE" pairs one.jsonl --measure jaccard --quiet 2>&1
