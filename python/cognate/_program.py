@@ -221,6 +221,9 @@ def _check_dedup(command: Command, inputs: list[str], output: str | None) -> Non
         raise ValueError("rows of Parquet files take no marks: ask for the clusters instead (--mark)")
     if command.value("--rejects") is not None:
         raise ValueError("rows of Parquet files are no records to write: leave it out (--rejects)")
+    if command.value("--work") is not None:
+        raise ValueError("rows of Parquet files come through a pipe, and a work folder needs files that can be read again: "
+                         "leave it out, or give JSON lines (--work)")
     if output is None:
         return
     if not _is_folder(output) and not output.endswith((".parquet", ".pq")):

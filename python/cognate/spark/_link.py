@@ -20,7 +20,7 @@ from .._inputs import LinkRule
 from .._lexicon import Lexicon
 from ..batch import Statistics
 from . import _link_lists, _link_windows
-from ._arrow import Array, batch_of, lists, map_batches, map_partitions, numbers, packed
+from ._arrow import Array, batch_of, byte_rows, lists, map_batches, map_partitions, numbers, packed
 from ._cells import BLOCK_BYTES, place, tables_of_cells
 from ._frames import Documents
 from ._hits import FOUND, HIT, best_hits, packed_hits, unpacked_hits
@@ -161,12 +161,14 @@ class Knowledge(NamedTuple):
 
 def know(terms: Stage, settings: Settings) -> Knowledge:
     """Merges the terms of the parts of both sides."""
+    import pyarrow
     from pyspark.sql import functions as f
     parts = [terms.table.filter(f"data is not null and side = {side}").select("data") for side in (0, 1)]
     merged = [merge_statistics(part, part.count()).select(f.lit(side).alias("side"), "data")
               for side, part in enumerate(parts)]
     found = {row["side"]: bytes(row["data"]) for row in merged[0].union(merged[1]).collect()}
-    words = _strings(terms.table.filter("word is not null").select("word").distinct().orderBy("word").toArrow()["word"])
+    unknown = terms.table.filter("word is not null").select("word").distinct().orderBy("word").toArrow()
+    words = byte_rows(unknown.cast(pyarrow.schema({"word": pyarrow.large_string()})), "word")
     lexicon, own = settings.lexicon.to_bytes(), settings.projection()
     statistics = _both(found, settings.lexicon)
     key = hash_of(own, [hashlib.sha256(bytes(part)).hexdigest() for part in (lexicon, *statistics, *words)])
@@ -183,16 +185,6 @@ def _both(found: dict[int, bytes], lexicon: Lexicon) -> tuple[bytes, bytes]:
 def _languages(terms: Stage, side: int) -> link_batch.Languages:
     own, other, third = (int(terms.facts[f"language_{side}_{number}"] or 0) for number in range(3))
     return own, other, third
-
-
-def _strings(words: pyarrow.ChunkedArray) -> tuple[Array, Array]:
-    import pyarrow
-    array = pyarrow.concat_arrays([chunk.cast(pyarrow.large_string()) for chunk in words.chunks]) if len(
-        words) else pyarrow.array([], pyarrow.large_string())
-    _, offsets, data = array.buffers()
-    ends = np.frombuffer(offsets, np.int64)[array.offset:array.offset + len(array) + 1] if offsets else np.zeros(1, np.int64)
-    begin, end = int(ends[0]), int(ends[-1])
-    return ends - begin, np.frombuffer(data, np.uint8)[begin:end] if end > begin else np.zeros(0, np.uint8)
 
 
 def mean_lengths(stages: Stages, terms: Stage, knowledge: Knowledge, kind: str = "link") -> dict[int, float]:

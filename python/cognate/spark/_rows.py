@@ -70,7 +70,6 @@ def measure_in(rows: Any, a: Array, b: Array, statistics: batch.Statistics, opti
                             **reading, **own)
 
 
-
 def signatures_in(table: Any, name: str = "signature") -> Array:
     """A column of signatures as uint8 [rows, bytes]."""
     values = numbers(table, name)

@@ -349,9 +349,9 @@ def _split_rows(piece: pyarrow.RecordBatch, blocks: dict[int, tuple[int, int]], 
         part = np.minimum(own, other) * _BLOCKS_MOST + np.maximum(own, other)
         flags = flags | np.where(own != other, _ACROSS + np.where(own > other, _SIDE, 0), 0).astype(np.int32)
     split = table.take(pyarrow.array(take))
-    names = split.schema.names
-    split = split.set_column(names.index("key"), "key", pyarrow.array(keys[take] | (part + 1) << _PART_SHIFT))
-    split = split.set_column(names.index("flags"), "flags", pyarrow.array(flags))
+    for name, values in (("key", keys[take] | (part + 1) << _PART_SHIFT), ("flags", flags)):
+        place = split.schema.get_field_index(name)
+        split = split.set_column(place, split.schema.field(place), pyarrow.array(values))  # nullable or not, as it was
     return pyarrow.concat_tables([table.filter(pyarrow.array(~heavy)), split])
 
 

@@ -97,6 +97,8 @@ class Stages:
     def _make(self, path: str, make: Callable[[], Any], measures: Mapping[str, str]) -> dict[str, Any]:
         from pyspark.sql import Observation, functions
         start, before = time.monotonic(), self.metrics.shuffled_bytes()
+        if not self.resume and not self.is_temporary:
+            self._mark(path, [])  # what an earlier job has made goes with the first task
         observed = Observation()
         frame = make()
         aggregates = {"rows": "count(1)", **measures}
@@ -112,12 +114,12 @@ class Stages:
         facts = {**measured, "rows": rows, "seconds": round(time.monotonic() - start, 3), "schema": _ddl(frame.schema),
                  "shuffled_bytes": None if after is None or before is None else after - before}
         if not self.is_temporary:
-            self._note_whole(path, facts)
+            self._mark(path, [(json.dumps(facts),)])
         return facts
 
-    def _note_whole(self, path: str, facts: dict[str, Any]) -> None:
-        self.spark.createDataFrame([(json.dumps(facts),)], "value string").coalesce(1).write.mode("overwrite").text(
-            path + ".done")
+    def _mark(self, path: str, lines: list[tuple[str]]) -> None:
+        """Marks a stage as complete by a line with its facts; without a line it is not."""
+        self.spark.createDataFrame(lines, "value string").coalesce(1).write.mode("overwrite").text(path + ".done")
 
     def note(self, **counts: Any) -> None:
         """Adds counts to the report."""

@@ -70,8 +70,9 @@ def grouped(log: Any, query: str, url: str, clicks: str, min_urls: int, order: s
     place = f.col(query) if order is None else f.col(order)
     summed = log.select(f.col(query).alias("id"), f.col(url).alias("url"), number.alias("n"), place.alias("ord")).filter(
         "id != ''").groupBy("id", "url").agg(f.sum("n").alias("n"), f.min("ord").alias("ord"))
+    number = f.col("n").cast("long" if whole else "decimal(38,9)").cast("string")
     line = f.when(f.expr("url != '' and n > 0"),  # a query has a place by its rows without a click, too
-                  f.concat("url", f.lit("\t"), f.col("n").cast("long" if whole else "decimal(38,9)").cast("string")))
+                  f.concat(f.translate("url", "\t\n\r", "   "), f.lit("\t"), number))
     own = summed.groupBy("id").agg(f.collect_list(line).alias("lines"), f.min("ord").alias("ord"))
     place = f.col("ord") if order is None else f.struct("ord", "id")
     return own.filter(f.size("lines") >= min_urls).select("id", f.concat_ws("\n", f.sort_array("lines")).alias("clicks"),

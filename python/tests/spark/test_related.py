@@ -1,7 +1,7 @@
 """Related queries: those of the command line."""
 import random
 
-from cognate.spark.related import related
+from cognate.spark.related import grouped, related
 from test_signatures import one_machine, same
 
 LSH = ["--method", "lsh", "--key-bits", 16, "--tables", 10, "--flips", 2, "--flip-mode", "distance"]
@@ -28,3 +28,11 @@ def test_related_queries_of_one_machine(spark, tmp_path):
     same(related(log, threshold=0.6, seed=5, partitions=3, report=report).collect(), expected)
     assert len(expected) > 200 and report["queries"] == stats["queries"]
     assert report["measured_recall_low"] - 0.02 <= stats["measured_recall"] <= report["measured_recall_high"] + 0.02
+
+
+def test_tabs_and_line_ends_in_urls_are_spaces(spark):
+    """Where they would end a field or a line."""
+    log = spark.createDataFrame([("one query", f"http://site{i}.org/a\tb\nc\r", 2) for i in range(2)],
+                                "query string, url string, clicks long")
+    assert grouped(log, "query", "url", "clicks", 2, None).head()["clicks"].split("\n") == [
+        f"http://site{i}.org/a b c \t2" for i in range(2)]

@@ -76,6 +76,19 @@ def test_a_stage_that_failed_is_made_again(spark, tmp_path):
     assert Stages(spark, str(tmp_path / "work")).table("numbers", lambda: spark.range(5)).rows == 5
 
 
+def test_a_stage_that_failed_anew_is_made_again(spark, tmp_path):
+    """A job that makes all tables anew overwrites what an earlier one has made, and stops."""
+    def fail():
+        return spark.range(0, 100, 1, 4).selectExpr("if(id > 50, raise_error('no'), id) as id")
+
+    work = str(tmp_path / "work")
+    assert Stages(spark, work).table("numbers", lambda: spark.range(100)).rows == 100
+    with pytest.raises(Exception, match="no"):
+        Stages(spark, work, resume=False).table("numbers", fail)
+    stage = Stages(spark, work).table("numbers", lambda: spark.range(100))
+    assert stage.rows == stage.table.count() == 100 and not stage.facts["resumed"]
+
+
 def _run_sizes(batches):
     for table in runs(batches, ["key"], rows=100):
         keys, counts = np.unique(numbers(table, "key"), return_counts=True)
