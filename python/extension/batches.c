@@ -121,17 +121,12 @@ static bool take_verify(PyObject *dictionary, cog_verify_options *options) {
     if (measure < 0)
         return false;
     cog_verify_options_init(options, (cog_measure)measure);
-    int usual = (int)options->weights.scheme;
-    int scheme = options_choice(dictionary, "weighting", weighting_names, usual);
-    if (scheme < 0)
-        return false;
-    if (scheme != usual)
-        cog_weight_options_init(&options->weights, (cog_weighting)scheme);
     const struct field_set sets[] = {{verify_fields, options},
                                      {term_fields, &options->terms},
                                      {weight_fields, &options->weights},
                                      {NULL, NULL}};
-    if (!options_take(dictionary, sets, NULL, NULL))
+    if (!options_take_weighting(dictionary, &options->weights) ||
+        !options_take(dictionary, sets, NULL, NULL))
         return false;
     options_complete_terms(dictionary, &options->terms);
     return true;
@@ -216,7 +211,7 @@ static PyObject *index_term_sets(PyObject *self, PyObject *arguments) {
         cog_index_term_sets(shown, &options.terms, options.measure, first, count, &stream, &error);
     cog_index_close(shown);
     Py_END_ALLOW_THREADS
-    return status == COG_OK ? table_of_stream(&stream) : raise_error(&error);
+    return table_or_error(true, status, &stream, &error);
 }
 
 /* distances(first, rows, second or None, rows, bits, a, b, count, distances) */
@@ -247,9 +242,7 @@ static PyObject *distances(PyObject *self, PyObject *arguments) {
     cog_signatures_free(signatures[0]);
     cog_signatures_free(signatures[1]);
     buffers_release(views, 5);
-    if (status != COG_OK)
-        return raise_error(&error);
-    return good ? Py_NewRef(Py_None) : NULL;
+    return none_or_error(good, status, &error);
 }
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
@@ -330,11 +323,13 @@ static PyObject *clusters(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "nOOnOOs", &rows, &objects[0], &objects[1], &count,
                           &objects[2], &objects[3], &name))
         return NULL;
+    if (rows < 0)
+        return PyErr_Format(PyExc_ValueError, "rows of %zd: give 0 or more", rows);
     int grouping = 0;
     while (grouping_names[grouping] && strcmp(grouping_names[grouping], name) != 0)
         grouping++;
     Py_buffer views[4] = {{0}};
-    bool good = rows >= 0;
+    bool good = true;
     for (int i = 0; i < 4 && good; i++)
         good =
             buffer_of(objects[i], (i == 3 ? rows : count) * 8, false, "pairs and keys", &views[i]);
@@ -347,11 +342,7 @@ static PyObject *clusters(PyObject *self, PyObject *arguments) {
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 4);
-    if (!good)
-        return PyErr_Occurred()
-                   ? NULL
-                   : PyErr_Format(PyExc_ValueError, "rows of %zd: give 0 or more", rows);
-    return status == COG_OK ? table_of_stream(&stream) : raise_error(&error);
+    return table_or_error(good, status, &stream, &error);
 }
 
 PyMethodDef batch_methods[] = {{"statistics_collect", collect, METH_VARARGS, NULL},

@@ -158,12 +158,8 @@ static bool take_index(PyObject *dictionary, cog_index_options *options) {
         return false;
     if (kind != COG_SIGNATURE_RP)
         cog_sign_options_init(&options->sign, (cog_signature_kind)kind);
-    int usual = (int)options->sign.weights.scheme;
-    int scheme = options_choice(dictionary, "weighting", weighting_names, usual);
-    if (scheme < 0)
+    if (!options_take_weighting(dictionary, &options->sign.weights))
         return false;
-    if (scheme != usual)
-        cog_weight_options_init(&options->sign.weights, (cog_weighting)scheme);
     const struct field_set sets[] = {{index_fields, options},
                                      {term_fields, &options->sign.terms},
                                      {weight_fields, &options->sign.weights},

@@ -21,18 +21,13 @@ static void choose_values(PyObject *dictionary, cog_pairs_options *options) {
         signature->bits = signature->value_bits * VALUES;
 }
 
-/* A kind or scheme other than the usual one brings its own defaults. */
+/* Another kind of signatures, or weighting, brings its own defaults. */
 static bool take_kinds(PyObject *dictionary, cog_sign_options *sign) {
-    int kind = options_choice(dictionary, "signature", kind_names, (int)sign->signature.kind);
-    int scheme =
-        options_choice(dictionary, "weighting", weighting_names, (int)sign->weights.scheme);
-    if (kind < 0 || scheme < 0)
-        return false;
-    if (kind != (int)sign->signature.kind)
+    int usual = (int)sign->signature.kind;
+    int kind = options_choice(dictionary, "signature", kind_names, usual);
+    if (kind >= 0 && kind != usual)
         cog_signature_options_init(&sign->signature, (cog_signature_kind)kind);
-    if (scheme != (int)sign->weights.scheme)
-        cog_weight_options_init(&sign->weights, (cog_weighting)scheme);
-    return true;
+    return kind >= 0 && options_take_weighting(dictionary, &sign->weights);
 }
 
 static bool take_pairs(PyObject *dictionary, cog_pairs_options *options,

@@ -84,15 +84,11 @@ static cog_status projector_work(struct job *job) {
                                      &job->run, &own->projector, job->report, &job->error);
 }
 
-static PyObject *hand_out_projector(struct projector_job *job) {
-    PyObject *capsule = PyCapsule_New(job->projector, projector_name, projector_release);
+static PyObject *hand_out_projector(cog_link_projector *projector) {
+    PyObject *capsule = PyCapsule_New(projector, projector_name, projector_release);
     if (!capsule)
-        cog_link_projector_free(job->projector);
-    PyObject *report = capsule ? job_report(&job->job) : NULL;
-    PyObject *result = report ? PyTuple_Pack(2, capsule, report) : NULL;
-    Py_XDECREF(capsule);
-    Py_XDECREF(report);
-    return result;
+        cog_link_projector_free(projector);
+    return capsule;
 }
 
 /* A side as (statistics, three numbers of languages). */
@@ -132,7 +128,7 @@ static PyObject *link_projector(PyObject *self, PyObject *arguments) {
         job.sides[0].word_offsets = at;
         job.sides[0].word_count = (size_t)count;
         if (job_run(&job.job, run, false))
-            result = hand_out_projector(&job);
+            result = job_pair(hand_out_projector(job.projector), &job.job);
         else
             cog_link_projector_free(job.projector);
         job_end(&job.job);
@@ -188,9 +184,7 @@ static PyObject *link_vectors(PyObject *self, PyObject *arguments) {
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 2);
-    if (!good)
-        return NULL;
-    return status == COG_OK ? table_of_stream(&stream) : raise_error(&error);
+    return table_or_error(good, status, &stream, &error);
 }
 
 /* ---- Neighbours and the decision ------------------------------------------------------------- */

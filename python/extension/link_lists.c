@@ -91,9 +91,7 @@ static PyObject *link_lists_try(PyObject *self, PyObject *arguments) {
     }
     buffers_release(meeting.views, 5);
     buffers_release(views, 5);
-    if (!good)
-        return NULL;
-    return status == COG_OK ? Py_NewRef(Py_None) : raise_error(&error);
+    return none_or_error(good, status, &error);
 }
 
 /* link_lists_plan(documents, offsets, rows and similarities of the truth, tally, options): products
@@ -145,9 +143,7 @@ static PyObject *link_lists_propose(PyObject *self, PyObject *arguments) {
         Py_END_ALLOW_THREADS
     }
     buffers_release(meeting.views, 5);
-    if (!good)
-        return NULL;
-    return status == COG_OK ? table_of_stream(&stream) : raise_error(&error);
+    return table_or_error(good, status, &stream, &error);
 }
 
 /* link_lists_keep(rows, blocks, offsets, number of rows in blocks, sums, number of sums, blocks in
@@ -173,9 +169,7 @@ static PyObject *link_lists_keep(PyObject *self, PyObject *arguments) {
                                      views[3].buf, &lists, &options, views[4].buf, &error);
     }
     buffers_release(views, 5);
-    if (!good)
-        return NULL;
-    return status == COG_OK ? Py_NewRef(Py_None) : raise_error(&error);
+    return none_or_error(good, status, &error);
 }
 
 PyMethodDef link_lists_methods[] = {{"link_block_starts", link_block_starts, METH_VARARGS, NULL},

@@ -176,6 +176,13 @@ PyObject *none_or_error(bool good, cog_status status, const cog_error *error) {
     return status == COG_OK ? Py_NewRef(Py_None) : raise_error(error);
 }
 
+PyObject *table_or_error(bool good, cog_status status, struct ArrowArrayStream *stream,
+                         const cog_error *error) {
+    if (!good)
+        return NULL;
+    return status == COG_OK ? table_of_stream(stream) : raise_error(error);
+}
+
 PyObject *bytes_or_error(cog_status status, uint8_t *bytes, size_t size, const cog_error *error) {
     if (status != COG_OK)
         return raise_error(error);

@@ -49,6 +49,10 @@ void buffers_release(Py_buffer *views, size_t count);
 PyObject *raise_error(const cog_error *error);
 /* None, or NULL with an exception set: if not `good`, there is one already. */
 PyObject *none_or_error(bool good, cog_status status, const cog_error *error);
+/* A table of a stream that a call has made if it was `good` and its status is COG_OK, or NULL with
+ * an exception set: if not `good`, there is one already. */
+PyObject *table_or_error(bool good, cog_status status, struct ArrowArrayStream *stream,
+                         const cog_error *error);
 /* Bytes of an object that the library has written, which are freed. */
 PyObject *bytes_or_error(cog_status status, uint8_t *bytes, size_t size, const cog_error *error);
 
@@ -78,8 +82,7 @@ extern const struct field run_fields[], input_fields[], term_fields[], weight_fi
     signature_fields[], pairs_fields[], dedup_fields[], related_fields[], index_fields[],
     search_fields[], link_fields[], projection_fields[], lexicon_fields[], key_fields[],
     verify_fields[], seen_fields[];
-extern const char *const measure_names[], *const kind_names[], *const weighting_names[],
-                                                                   *const grouping_names[];
+extern const char *const measure_names[], *const kind_names[], *const grouping_names[];
 
 /* A whole number, 0 or more, from an int or an object that converts to one, such as NumPy's. */
 bool whole_of(PyObject *value, const char *name, unsigned long long *number);
@@ -92,6 +95,8 @@ bool options_take(PyObject *dictionary, const struct field_set *sets, cog_knobs 
  * set. */
 int options_choice(PyObject *dictionary, const char *name, const char *const *names, int otherwise);
 bool options_have(PyObject *dictionary, const char *name);
+/* Another weighting brings its own defaults; options_take then sets what is given. */
+bool options_take_weighting(PyObject *dictionary, cog_weight_options *weights);
 /* Sets the n-gram length of source code, as the program does, unless ngram is given. */
 void options_complete_terms(PyObject *dictionary, cog_term_options *terms);
 
@@ -123,16 +128,17 @@ bool signatures_of(PyObject *object, Py_ssize_t rows, unsigned bits, Py_buffer *
 /* ---- Indexes (index.c, search.c) --------------------------------------------------------------
  */
 
+/* Signatures that an index in memory borrows, with their buffer. */
+struct lent {
+    cog_signatures *signatures;
+    Py_buffer view;
+};
 struct index {
     cog_index *handle;      /* used by changes */
     pthread_mutex_t change; /* one change at a time */
     pthread_mutex_t lock;   /* of `shown`, for a moment */
     cog_index *shown;       /* the state that searches see */
-    /* Signatures that an index in memory borrows, with their buffers. */
-    struct lent {
-        cog_signatures *signatures;
-        Py_buffer view;
-    } * lent;
+    struct lent *lent;
     size_t lent_count;
 };
 /* NULL with an exception set if the object is no capsule of an index. */

@@ -7,7 +7,7 @@
 
 const char *const measure_names[] = {"cosine", "jaccard", "containment", NULL};
 const char *const kind_names[] = {"rp", "simhash", "topsig", "minhash", NULL};
-const char *const weighting_names[] = {"bm25", "tfidf", "tf", "binary", NULL};
+static const char *const weighting_names[] = {"bm25", "tfidf", "tf", "binary", NULL};
 static const char *const format_names[] = {"auto", "txt",      "jsonl", "csv", "tsv", "wikixml",
                                            "lett", "querylog", "warc",  "wet", NULL};
 static const char *const token_names[] = {"words", "regex", "chars", "code", NULL};
@@ -320,6 +320,14 @@ int options_choice(PyObject *dictionary, const char *name, const char *const *na
 bool options_have(PyObject *dictionary, const char *name) {
     PyObject *value = PyDict_GetItemString(dictionary, name);
     return value && value != Py_None;
+}
+
+bool options_take_weighting(PyObject *dictionary, cog_weight_options *weights) {
+    int usual = (int)weights->scheme;
+    int scheme = options_choice(dictionary, "weighting", weighting_names, usual);
+    if (scheme >= 0 && scheme != usual)
+        cog_weight_options_init(weights, (cog_weighting)scheme);
+    return scheme >= 0;
 }
 
 void options_complete_terms(PyObject *dictionary, cog_term_options *terms) {

@@ -282,7 +282,7 @@ static PyObject *find_one(PyObject *self, PyObject *const *arguments, Py_ssize_t
         PyBuffer_Release(&query.signature);
     if (!single)
         return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-    return status == COG_OK ? table_of_stream(&stream) : raise_error(&error);
+    return table_or_error(true, status, &stream, &error);
 }
 
 PyMethodDef search_methods[] = {

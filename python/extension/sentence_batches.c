@@ -71,7 +71,7 @@ static bool take_side(PyObject *tuple, Py_buffer views[SIDE_VIEWS], cog_sentence
 
 /* sentences_align(first side, second side, a, b, links, threshold): table, cosines computed. */
 static PyObject *align(PyObject *self, PyObject *arguments) {
-    PyObject *tuples[2], *documents[2], *result = NULL;
+    PyObject *tuples[2], *documents[2];
     Py_ssize_t count;
     Py_buffer views[2 * SIDE_VIEWS + 2] = {{0}};
     Py_buffer *links = views + (ptrdiff_t)(2 * SIDE_VIEWS);
@@ -97,15 +97,8 @@ static PyObject *align(PyObject *self, PyObject *arguments) {
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 2 * SIDE_VIEWS + 2);
-    if (!good)
-        return NULL;
-    if (status != COG_OK)
-        return raise_error(&error);
-    PyObject *table = table_of_stream(&stream);
-    if (table)
-        result = Py_BuildValue("OK", table, (unsigned long long)compared);
-    Py_XDECREF(table);
-    return result;
+    PyObject *table = table_or_error(good, status, &stream, &error);
+    return table ? Py_BuildValue("NK", table, (unsigned long long)compared) : NULL;
 }
 
 /* ---- The file -------------------------------------------------------------------------------- */
@@ -162,8 +155,7 @@ static PyObject *writer_add(PyObject *self, PyObject *arguments) {
     item.to_size = (size_t)sizes[1];
     item.from_id_size = (size_t)sizes[2];
     item.to_id_size = (size_t)sizes[3];
-    return cog_sentence_writer_add(writer, &item, &error) == COG_OK ? Py_NewRef(Py_None)
-                                                                    : raise_error(&error);
+    return none_or_error(true, cog_sentence_writer_add(writer, &item, &error), &error);
 }
 
 static PyObject *writer_finish(PyObject *self, PyObject *capsule) {
@@ -172,8 +164,7 @@ static PyObject *writer_finish(PyObject *self, PyObject *capsule) {
     cog_sentence_writer *writer = writer_of(capsule);
     if (!writer)
         return NULL;
-    return cog_sentence_writer_finish(writer, &error) == COG_OK ? Py_NewRef(Py_None)
-                                                                : raise_error(&error);
+    return none_or_error(true, cog_sentence_writer_finish(writer, &error), &error);
 }
 
 PyMethodDef sentence_batch_methods[] = {{"sentences_split", split, METH_VARARGS, NULL},

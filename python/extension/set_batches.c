@@ -110,9 +110,7 @@ static PyObject *set_keys(PyObject *self, PyObject *arguments) {
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, 4);
-    if (!good)
-        return NULL;
-    return status == COG_OK ? table_of_stream(&stream) : raise_error(&error);
+    return table_or_error(good, status, &stream, &error);
 }
 
 /* key_pairs(keys, first, second, places, sizes, flags, rows, measure, threshold): table,
@@ -126,7 +124,6 @@ static PyObject *key_pairs(PyObject *self, PyObject *arguments) {
     Py_ssize_t count;
     Py_buffer views[ARRAYS] = {{0}};
     struct ArrowArrayStream stream;
-    unsigned long long looked_at = 0;
     uint64_t comparisons = 0;
     cog_error error = {0};
     cog_status status = COG_OK;
@@ -146,11 +143,8 @@ static PyObject *key_pairs(PyObject *self, PyObject *arguments) {
         Py_END_ALLOW_THREADS
     }
     buffers_release(views, ARRAYS);
-    if (!good)
-        return NULL;
-    looked_at = comparisons;
-    PyObject *table = status == COG_OK ? table_of_stream(&stream) : raise_error(&error);
-    return table ? Py_BuildValue("NK", table, looked_at) : NULL;
+    PyObject *table = table_or_error(good, status, &stream, &error);
+    return table ? Py_BuildValue("NK", table, (unsigned long long)comparisons) : NULL;
 }
 
 /* measure_sets(a's terms: offsets, members; b's terms; a's words; b's words; sets, measure,
