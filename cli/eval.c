@@ -108,9 +108,13 @@ static cog_status compare(struct session *session, cog_search_options search,
     THEN(status,
          cog_index_search_signatures(compared->index, compared->queries, weights, &search,
                                      &session->run, &compared->found, session->report, error));
-    search.method = COG_METHOD_FLAT;
+    cog_search_options exhaustive;
+    cog_search_options_init(&exhaustive);
+    exhaustive.k = search.k;
+    exhaustive.method = COG_METHOD_FLAT;
+    exhaustive.recall_sample = 0;
     THEN(status,
-         cog_index_search_signatures(compared->index, compared->queries, NULL, &search,
+         cog_index_search_signatures(compared->index, compared->queries, NULL, &exhaustive,
                                      &session->run, &compared->truth, compared->exhaustive, error));
     cog_neighbour_quality quality;
     THEN(status, cog_evaluate_hits(compared->found, compared->truth, search.k, &quality, error));

@@ -23,6 +23,8 @@ cmp slices.1 slices.2 && cmp slices.1 slices.3 && echo "the same for every numbe
 "$COGNATE" eval neighbours poor.tsv flat.tsv -k 5 --bits 256 | sed 's/\(0\.[0-9]\).*/\1/'
 "$COGNATE" index build I s.npy --method slices --quiet
 "$COGNATE" eval neighbours I s.npy --method slices --recall 1 -k 5 | sed 's/\(ms.*\)\t.*/\1/'
+# With a knob of the method, which the exhaustive answer does not have.
+"$COGNATE" eval neighbours I s.npy --expand 9 -k 5 | sed 's/\(ms.*\)\t.*/\1/'
 "$COGNATE" eval neighbours d.jsonl flat.tsv 2>&1
 "$COGNATE" sign d.jsonl --bits 64 -o narrow.npy --weights narrow_w.npy --quiet
 "$COGNATE" search s.npy narrow.npy --quiet 2>&1
