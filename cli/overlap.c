@@ -38,8 +38,13 @@ static void print_name(const struct marking *marking, const cog_overlap *overlap
     print_piece(marking, id, size);
 }
 
-static const char *unit_of(const cog_overlap_summary *summary) {
-    return summary->by_words ? "words" : "n-grams";
+static const char *unit_of(const cog_overlap_summary *summary, size_t count) {
+    return summary->by_words ? count == 1 ? "word" : "words" : count == 1 ? "n-gram" : "n-grams";
+}
+
+/* A short text has words only, a long one n-grams only. */
+static bool are_incomparable(const cog_overlap_summary *summary) {
+    return summary->by_words && (summary->terms[0] == 0) != (summary->terms[1] == 0);
 }
 
 static void print_similarities(const struct marking *marking, const cog_overlap *overlap,
@@ -54,9 +59,12 @@ static void print_similarities(const struct marking *marking, const cog_overlap 
     for (int side = 0; side < 2; side++) {
         printf("%c (", side ? 'b' : 'a');
         print_name(marking, overlap, side);
-        printf("): %zu %s, %zu of them in %c (%.6f)\n", summary.terms[side], unit_of(&summary),
-               summary.shared, side ? 'a' : 'b', summary.share[side]);
+        printf("): %zu %s, %zu of them in %c (%.6f)\n", summary.terms[side],
+               unit_of(&summary, summary.terms[side]), summary.shared, side ? 'a' : 'b',
+               summary.share[side]);
     }
+    if (are_incomparable(&summary))
+        puts("a short text is compared by its words, with texts of up to 20 words");
 }
 
 /* On one line: white space runs as one space. */
@@ -82,7 +90,7 @@ static void print_spans(const struct marking *marking, const cog_overlap *overla
     if (count == 0)
         return;
     cog_overlap_summary summary = cog_overlap_summarize(overlap);
-    printf("\n%s\tbytes of a\tbytes of b\tshared passage\n", unit_of(&summary));
+    printf("\n%s\tbytes of a\tbytes of b\tshared passage\n", unit_of(&summary, 0));
     for (size_t i = 0; i < count && i < LISTED_SPANS; i++) {
         cog_shared_span span = cog_overlap_span(overlap, i);
         printf("%zu\t%zu-%zu\t%zu-%zu\t", span.terms, span.begin[0], span.end[0], span.begin[1],

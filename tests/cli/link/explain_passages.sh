@@ -66,3 +66,11 @@ echo "tokens of code"
 printf 'int a = b + c; foo(a, b, c);' >x1.c
 printf 'int a = b + c; bar(a, b, c);' >x2.c
 "$COGNATE" explain x1.c x2.c --measure jaccard --tokens code --format tsv
+# A text of a few words has nothing to compare with a long one, and says so; one word is no words.
+printf 'one two three four five' >short.txt
+printf 'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty and one' >long.txt
+printf 'one' >word.txt
+for pair in "short.txt long.txt" "word.txt short.txt"; do
+    "$COGNATE" explain $pair --measure jaccard | head -n 5
+done
+"$COGNATE" explain short.txt long.txt --measure containment | head -n 4
