@@ -12,7 +12,8 @@
 
 enum { UNCOUNTED_BYTES = 64 << 10 };
 
-/* A library that is loaded late still finds room for three words of each thread. */
+/* initial-exec: an access is one instruction, not a call. It takes room that the loader keeps for
+ * libraries loaded late, and two words are few enough. */
 #define THREAD_OWN static _Thread_local __attribute__((tls_model("initial-exec")))
 THREAD_OWN struct heap_account *account_of_thread;
 THREAD_OWN int64_t uncounted;

@@ -29,10 +29,9 @@ void *memory_zeroed_array(size_t count, size_t size_bytes) {
 }
 
 void *memory_written_array(size_t count, size_t size_bytes) {
-    size_t total;
     void *array = memory_array(count, size_bytes);
-    if (array && size_multiply(count, size_bytes, &total))
-        memset(array, 0, total);
+    if (array)
+        memset(array, 0, count * size_bytes);
     return array;
 }
 
@@ -110,7 +109,7 @@ static uint64_t status_bytes(const char *name) {
     return kilobytes * 1024;
 }
 
-/* What getrusage tells counts the program that started this one, too, until it was replaced. */
+/* getrusage also counts the program that this one replaced by exec. */
 uint64_t memory_peak_bytes(void) {
     struct rusage usage;
     uint64_t bytes = status_bytes("VmHWM:");

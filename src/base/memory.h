@@ -120,8 +120,26 @@ static inline struct bytes_view view_of(const char *data, size_t size) {
     return view;
 }
 
+static inline struct bytes_view view_of_text(const char *text) {
+    return view_of(text, strlen(text));
+}
+
+/* What the buffer holds now. */
+static inline struct bytes_view buffer_view(const struct buffer *buffer) {
+    return view_of(buffer->data, buffer->size);
+}
+
 static inline bool view_equals(struct bytes_view a, struct bytes_view b) {
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+static inline bool view_is(struct bytes_view view, const char *text) {
+    return view_equals(view, view_of_text(text));
+}
+
+static inline bool view_begins_with(struct bytes_view view, const char *text) {
+    const size_t size = strlen(text);
+    return view.size >= size && memcmp(view.data, text, size) == 0;
 }
 
 #ifdef __cplusplus

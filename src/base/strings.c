@@ -1,6 +1,7 @@
 #include "base/strings.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <unicode/uloc.h>
 
@@ -17,62 +18,70 @@ bool number_of_digits(struct bytes_view digits, uint64_t *number) {
     return true;
 }
 
-static const char *escape_of(char c) {
-    switch (c) {
-    case '\t':
-        return "\\t";
-    case '\n':
-        return "\\n";
-    case '\r':
-        return "\\r";
-    case '\\':
-        return "\\\\";
-    default:
-        return NULL;
-    }
-}
+/* What stands for a byte, of at most ESCAPE_BYTES; returns its size, 0 if the byte stays. */
+enum { ESCAPE_BYTES = 6 };
+typedef size_t escape_byte(char c, char escaped[ESCAPE_BYTES + 1]);
 
-bool escape_append(struct buffer *buffer, struct bytes_view text) {
+static inline bool append_escaped(struct buffer *buffer, struct bytes_view text,
+                                  escape_byte *escape) {
     size_t plain = 0;
     for (size_t i = 0; i < text.size; i++) {
-        const char *escaped = escape_of(text.data[i]);
-        if (!escaped)
+        char escaped[ESCAPE_BYTES + 1];
+        size_t size = escape(text.data[i], escaped);
+        if (!size)
             continue;
         if (!buffer_append(buffer, text.data + plain, i - plain) ||
-            !buffer_append(buffer, escaped, 2))
+            !buffer_append(buffer, escaped, size))
             return false;
         plain = i + 1;
     }
     return buffer_append(buffer, text.data + plain, text.size - plain);
 }
 
+static const char tsv_letters[] = "tnr\\", tsv_bytes[] = "\t\n\r\\";
+
+static size_t escape_for_tsv(char c, char escaped[ESCAPE_BYTES + 1]) {
+    if ((unsigned char)c > '\r' && c != '\\')
+        return 0;
+    const char *byte = c ? strchr(tsv_bytes, c) : NULL;
+    if (!byte)
+        return 0;
+    escaped[0] = '\\';
+    escaped[1] = tsv_letters[byte - tsv_bytes];
+    return 2;
+}
+
+bool escape_append(struct buffer *buffer, struct bytes_view text) {
+    return append_escaped(buffer, text, escape_for_tsv);
+}
+
 bool unescape_into(struct buffer *buffer, struct bytes_view escaped) {
-    static const char letters[] = "tnr\\", meanings[] = "\t\n\r\\";
     buffer_reset(buffer);
     if (!buffer_reserve(buffer, escaped.size + 1))
         return false;
     for (size_t i = 0; i < escaped.size; i++) {
         const char *letter = escaped.data[i] == '\\' && i + 1 < escaped.size && escaped.data[i + 1]
-                                 ? strchr(letters, escaped.data[i + 1])
+                                 ? strchr(tsv_letters, escaped.data[i + 1])
                                  : NULL;
-        buffer->data[buffer->size++] = letter ? meanings[letter - letters] : escaped.data[i];
+        buffer->data[buffer->size++] = letter ? tsv_bytes[letter - tsv_letters] : escaped.data[i];
         i += letter != NULL;
     }
     return true;
 }
 
+static size_t escape_for_json(char c, char escaped[ESCAPE_BYTES + 1]) {
+    if ((unsigned char)c < 0x20)
+        return (size_t)snprintf(escaped, ESCAPE_BYTES + 1, "\\u%04x", (unsigned)c);
+    if (c != '"' && c != '\\')
+        return 0;
+    escaped[0] = '\\';
+    escaped[1] = c;
+    return 2;
+}
+
 bool json_append_string(struct buffer *buffer, struct bytes_view text) {
-    if (!buffer_append(buffer, "\"", 1))
-        return false;
-    for (size_t i = 0; i < text.size; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        bool fits = c == '"' || c == '\\' ? buffer_printf(buffer, "\\%c", c)
-                    : c < 0x20            ? buffer_printf(buffer, "\\u%04x", c)
-                                          : buffer_append(buffer, text.data + i, 1);
-        if (!fits)
-            return false;
-    }
-    return buffer_append(buffer, "\"", 1);
+    return buffer_append(buffer, "\"", 1) && append_escaped(buffer, text, escape_for_json) &&
+           buffer_append(buffer, "\"", 1);
 }
 
 void language_canonical(struct bytes_view code, char canonical[LANGUAGE_CODE_BYTES]) {

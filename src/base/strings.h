@@ -80,6 +80,15 @@ static inline int utf8_is_start(char byte) {
     return ((unsigned char)byte & 0xc0) != 0x80;
 }
 
+/* The size of the longest prefix of at most `most` bytes that ends on a character boundary; at
+ * least 1 unless the text is empty. */
+static inline size_t utf8_cut(struct bytes_view text, size_t most) {
+    size_t size = text.size < most ? text.size : most;
+    while (size < text.size && size > 1 && !utf8_is_start(text.data[size]))
+        size--;
+    return size;
+}
+
 /* ---- Escaped text ---------------------------------------------------------------------------- */
 
 /* Appends text for a TSV field: tab, newline, carriage return and backslash become two characters

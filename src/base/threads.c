@@ -36,8 +36,6 @@ cog_status threads_check(uint64_t done, uint64_t total, cog_error *error) {
                : COG_OK;
 }
 
-/* Runs body on `threads` threads, including the caller. If a thread cannot be started, the others
- * do its share. */
 struct crew_member {
     void (*body)(void *context, unsigned worker);
     void *context;
@@ -55,6 +53,8 @@ static void *crew_start(void *argument) {
     return NULL;
 }
 
+/* Runs body on `threads` threads, including the caller. If a thread cannot be started, the others
+ * do its share. */
 static void crew_run(unsigned threads, void (*body)(void *, unsigned), void *context) {
     pthread_t handles[COG_MAX_THREADS];
     struct crew_member members[COG_MAX_THREADS];
@@ -154,8 +154,9 @@ static size_t slot_of(const struct pipeline_run *run, size_t sequence) {
     return sequence % run->pipeline->batch_count;
 }
 
-static void pipeline_fail(struct pipeline_run *run, cog_status status, const cog_error *error) {
-    if (run->status == COG_OK) {
+/* Keeps the first failure. */
+static void note_status(struct pipeline_run *run, cog_status status, const cog_error *error) {
+    if (status != COG_OK && run->status == COG_OK) {
         run->status = status;
         run->error = *error;
     }
@@ -175,8 +176,7 @@ static void step_consume(struct pipeline_run *run) {
     run->consuming = false;
     run->states[slot] = SLOT_FREE;
     run->consumed++;
-    if (status != COG_OK)
-        pipeline_fail(run, status, &error);
+    note_status(run, status, &error);
 }
 
 /* True when the batch was filled. */
@@ -187,8 +187,7 @@ static bool produce(struct pipeline_run *run, void *batch) {
     pthread_mutex_unlock(&run->lock);
     cog_status status = p->produce(p->source ? p->source : p->context, batch, &end, &error);
     pthread_mutex_lock(&run->lock);
-    if (status != COG_OK)
-        pipeline_fail(run, status, &error);
+    note_status(run, status, &error);
     run->ended |= end;
     return status == COG_OK && !end;
 }
@@ -211,8 +210,7 @@ static void step_produce_and_work(struct pipeline_run *run, unsigned worker) {
     cog_status status = p->work(p->context, worker, p->batches[slot], &error);
     pthread_mutex_lock(&run->lock);
     run->states[slot] = SLOT_DONE;
-    if (status != COG_OK)
-        pipeline_fail(run, status, &error);
+    note_status(run, status, &error);
 }
 
 static void pipeline_body(void *argument, unsigned worker) {

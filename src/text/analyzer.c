@@ -47,11 +47,7 @@ cog_status analyzer_create(const struct term_options *options, struct analyzer *
         status = text_scanner_init(&created->scanner, folds[options->tokens], text_kernels_best(),
                                    error);
     THEN(status, term_writer_init(&created->writer, options, error));
-    if (status == COG_OK)
-        *analyzer = created;
-    else
-        analyzer_free(created);
-    return status;
+    return HAND_OUT(status, created, analyzer_free, analyzer);
 }
 
 void analyzer_free(struct analyzer *analyzer) {
@@ -231,9 +227,6 @@ static inline void load_word(const char *token, size_t size, uint64_t word[3]) {
     for (size_t i = 0; i < 3; i++) {
         size_t have = size > 8 * i ? size - 8 * i : 0;
         uint64_t keep = have >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * have) - 1;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        keep = __builtin_bswap64(keep);
-#endif
         word[i] &= keep;
     }
 }
@@ -319,12 +312,11 @@ void term_list_free(struct term_list *list) {
 
 cog_status term_list_reserve(struct term_list *list, size_t extra, cog_error *error) {
     size_t needed = list->count + extra;
-    if (!memory_grow((void **)&list->hashes, &list->capacity, needed, sizeof *list->hashes) ||
-        (list->want_strings &&
-         !memory_grow((void **)&list->ends, &list->ends_capacity, needed, sizeof *list->ends)) ||
-        (list->want_places &&
-         !memory_grow((void **)&list->places, &list->place_capacity, needed, sizeof *list->places)))
-        return error_memory(error, needed * sizeof *list->hashes, "terms");
+    GROW(list->hashes, list->capacity, needed, "terms", error);
+    if (list->want_strings)
+        GROW(list->ends, list->ends_capacity, needed, "terms", error);
+    if (list->want_places)
+        GROW(list->places, list->place_capacity, needed, "terms", error);
     return COG_OK;
 }
 

@@ -88,9 +88,8 @@ void text_versions(const struct term_options *options, char versions[TEXT_VERSIO
 
 /* Whether the code is an ISO 639 code. */
 bool language_is_known(const char *code);
-/* Whether a Snowball stemmer, or a list of stop words, exists for an ISO 639-1 code. */
+/* Whether a Snowball stemmer exists for an ISO 639-1 code. */
 bool language_has_stemmer(const char *code);
-bool language_has_stop_words(const char *code);
 
 /* ---- From tokens to terms -------------------------------------------------------------------- */
 

@@ -133,7 +133,28 @@ size_t invent(uint64_t *state, uint16_t *letters) {
     return count;
 }
 
-/* Random letters, and words of the dictionary after each other as texts have them. */
+/* Adds words of the dictionary one after the other, as texts have them: each begins with the last
+ * letter so far, and invented letters follow it. */
+size_t add_words(const cjk_dictionary *dictionary, uint64_t *state, uint16_t *letters,
+                 size_t count) {
+    constexpr size_t enough = 60;
+    while (count < enough) {
+        uint32_t prefix = find_slot(dictionary, key_of(ROOT, letters[count - 1]));
+        *state = *state * UINT64_C(6364136223846793005) + 1;
+        for (uint32_t c = 0x4e00 + (*state >> 40) % 0x5000, end = c + 400;
+             dictionary->slots[prefix] && c < end; c++) {
+            const uint32_t next = find_slot(dictionary, key_of(prefix, static_cast<uint16_t>(c)));
+            if (dictionary->slots[next] && cjk_is_letter(c)) {
+                letters[count++] = static_cast<uint16_t>(c);
+                prefix = next;
+            }
+        }
+        count += invent(state, letters + count);
+    }
+    return count;
+}
+
+/* Compares random letters, and in every second text also words. */
 bool check(const cjk_dictionary *dictionary) {
     constexpr int texts = 300;
     UErrorCode code = U_ZERO_ERROR;
@@ -145,21 +166,8 @@ bool check(const cjk_dictionary *dictionary) {
     for (int text = 0; text < texts && good; text++) {
         uint16_t letters[CJK_RUN_LETTERS];
         size_t count = invent(&state, letters);
-        while (text % 2 &&
-               count < 60) { /* continues with a word that begins with the last letter */
-            uint32_t prefix = find_slot(dictionary, key_of(ROOT, letters[count - 1]));
-            state = state * UINT64_C(6364136223846793005) + 1;
-            for (uint32_t c = 0x4e00 + (state >> 40) % 0x5000, end = c + 400;
-                 dictionary->slots[prefix] && c < end; c++) {
-                const uint32_t next =
-                    find_slot(dictionary, key_of(prefix, static_cast<uint16_t>(c)));
-                if (dictionary->slots[next] && cjk_is_letter(c)) {
-                    letters[count++] = static_cast<uint16_t>(c);
-                    prefix = next;
-                }
-            }
-            count += invent(&state, letters + count);
-        }
+        if (text % 2)
+            count = add_words(dictionary, &state, letters, count);
         good = agrees(dictionary, iterator, letters, count);
     }
     ubrk_close(iterator);

@@ -41,7 +41,7 @@ struct fold_table {
     struct fold_entry entries[FOLD_ENTRY_LIMIT];
 };
 
-/* NULL if ICU has no data. */
+/* Built at the first call for its kind, and kept. Thread-safe. */
 const struct fold_table *fold_table_of(enum fold_kind kind);
 
 /* Optional marks: Arabic vowel signs (harakat), recitation signs and the stretching tatweel; Hebrew

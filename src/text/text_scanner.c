@@ -29,8 +29,7 @@ void text_scanner_release(struct text_scanner *scanner) {
     word_segmenter_release(&scanner->segmenter);
     token_batch_free(&scanner->batch);
     free(scanner->masks);
-    if (scanner->origins)
-        text_origins_free(scanner->origins);
+    text_origins_free(scanner->origins);
     if (scanner->runs)
         hard_runs_free(scanner->runs);
     free(scanner->runs);
@@ -115,11 +114,8 @@ static cog_status find_tokens(struct text_scanner *scanner, size_t size, cog_err
     struct token_batch *batch = &scanner->batch;
     char *folded = batch->bytes.data;
     size_t blocks = size / TEXT_BLOCK_BYTES + 1;
-    if (!memory_grow((void **)&scanner->masks, &scanner->mask_capacity, blocks,
-                     sizeof *scanner->masks) ||
-        !memory_grow((void **)&batch->spans, &batch->capacity, blocks * TEXT_BLOCK_BYTES / 2 + 16,
-                     sizeof *batch->spans))
-        return error_memory(error, size, "tokens");
+    GROW(scanner->masks, scanner->mask_capacity, blocks, "tokens", error);
+    GROW(batch->spans, batch->capacity, blocks * TEXT_BLOCK_BYTES / 2 + 16, "tokens", error);
     memset(folded + size, 0, (blocks + 1) * TEXT_BLOCK_BYTES - size);
     scanner->kernels->token_mask(folded, blocks, scanner->table->kind == FOLD_WORDS,
                                  scanner->masks);
@@ -257,13 +253,6 @@ cog_status text_scanner_fold(struct text_scanner *scanner, struct bytes_view tex
     return COG_OK;
 }
 
-size_t utf8_cut(struct bytes_view text, size_t most) {
-    size_t size = text.size < most ? text.size : most;
-    while (size < text.size && size > 1 && !utf8_is_start(text.data[size]))
-        size--;
-    return size;
-}
-
 /* ---- Folding --------------------------------------------------------------------------------- */
 
 cog_status unicode_folder_init(struct unicode_folder *folder, cog_error *error) {
@@ -334,9 +323,7 @@ bool unicode_folds_apart(const struct unicode_folder *folder, UChar32 c) {
 
 cog_status unicode_fold(struct unicode_folder *folder, struct bytes_view text, cog_error *error) {
     /* UTF-16 has never more units than UTF-8 has bytes. */
-    if (!memory_grow((void **)&folder->source, &folder->source_capacity, text.size + 1,
-                     sizeof(UChar)))
-        return error_memory(error, text.size * sizeof(UChar), "text to fold");
+    GROW(folder->source, folder->source_capacity, text.size + 1, "text to fold", error);
     UErrorCode code = U_ZERO_ERROR;
     int32_t count = 0;
     u_strFromUTF8WithSub(folder->source, (int32_t)text.size + 1, &count, text.data,
@@ -348,8 +335,7 @@ cog_status unicode_fold(struct unicode_folder *folder, struct bytes_view text, c
     count = limit_marks(folder->source, count);
     size_t room = (size_t)count + (size_t)count / 8 + 32;
     for (;;) {
-        if (!memory_grow((void **)&folder->folded, &folder->folded_capacity, room, sizeof(UChar)))
-            return error_memory(error, room * sizeof(UChar), "folded text");
+        GROW(folder->folded, folder->folded_capacity, room, "folded text", error);
         code = U_ZERO_ERROR;
         int32_t limit =
             folder->folded_capacity < INT32_MAX ? (int32_t)folder->folded_capacity : INT32_MAX;
@@ -389,9 +375,7 @@ void token_batch_free(struct token_batch *batch) {
 
 static cog_status token_batch_add(struct token_batch *batch, size_t begin, size_t end,
                                   cog_error *error) {
-    if (batch->count == batch->capacity && !memory_grow((void **)&batch->spans, &batch->capacity,
-                                                        batch->count + 1, sizeof *batch->spans))
-        return error_memory(error, batch->count * sizeof *batch->spans, "tokens");
+    GROW(batch->spans, batch->capacity, batch->count + 1, "tokens", error);
     batch->spans[batch->count++] = (struct token_span){(uint32_t)begin, (uint32_t)end};
     return COG_OK;
 }

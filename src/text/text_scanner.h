@@ -45,8 +45,6 @@ void token_batch_free(struct token_batch *batch);
 /* The longest stretch that is folded in one piece, because ICU counts in 32 bits. Longer ones are
  * cut. */
 enum { STRETCH_MAX_BYTES = 1 << 28 };
-/* The size of the longest prefix of at most `most` bytes that ends on a character boundary. */
-size_t utf8_cut(struct bytes_view text, size_t most);
 
 struct unicode_folder {
     const UNormalizer2 *normalizer;

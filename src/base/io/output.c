@@ -72,7 +72,8 @@ static bool make(struct temporary *temporary, int *descriptor) {
     return made;
 }
 
-/* Other outputs, threads and processes may be writing theirs next to the same target. */
+/* A new file or folder next to `target`, named after it; *descriptor of a file can be read and
+ * written. Others may be writing theirs next to the same target: the first free name is taken. */
 static cog_status create_next_to(const char *target, bool is_folder, struct temporary **result,
                                  int *descriptor, cog_error *error) {
     size_t size;
@@ -92,12 +93,6 @@ static cog_status create_next_to(const char *target, bool is_folder, struct temp
         free(temporary);
         return status;
     }
-}
-
-/* A new file next to `target`, named after it; *descriptor can be read and written. */
-static cog_status temporary_file_create(const char *target, struct temporary **temporary,
-                                        int *descriptor, cog_error *error) {
-    return create_next_to(target, false, temporary, descriptor, error);
 }
 
 cog_status temporary_folder_create(const char *target, struct temporary **temporary,
@@ -200,7 +195,7 @@ static bool is_special_file(const char *path) {
 static cog_status create_temporary(struct output *output, cog_error *error) {
     struct stat replaced;
     cog_status status =
-        temporary_file_create(output->path, &output->temporary, &output->descriptor, error);
+        create_next_to(output->path, false, &output->temporary, &output->descriptor, error);
     if (status == COG_OK && stat(output->path, &replaced) == 0 &&
         fchmod(output->descriptor, replaced.st_mode & 07777) != 0)
         status = error_system(error, "set the mode of", temporary_path(output->temporary));

@@ -14,20 +14,14 @@
 
 bool language_is_known(const char *code) {
     char canonical[LANGUAGE_CODE_BYTES];
-    language_canonical(view_of(code, strlen(code)), canonical);
+    language_canonical(view_of_text(code), canonical);
     bool is_private = canonical[0] == 'q' && canonical[1] <= 't' && canonical[2]; /* qaa to qtz */
     return is_private || (canonical[0] && uloc_getISO3Language(canonical)[0]);
 }
 
-bool language_has_stop_words(const char *code) {
-    char canonical[LANGUAGE_CODE_BYTES];
-    language_canonical(view_of(code, strlen(code)), canonical);
-    return stop_words_of(canonical) != NULL;
-}
-
 bool language_has_stemmer(const char *code) {
     char canonical[LANGUAGE_CODE_BYTES];
-    language_canonical(view_of(code, strlen(code)), canonical);
+    language_canonical(view_of_text(code), canonical);
     struct sb_stemmer *stemmer = canonical[0] ? sb_stemmer_new(canonical, "UTF_8") : NULL;
     if (stemmer)
         sb_stemmer_delete(stemmer);
@@ -95,7 +89,7 @@ static uint32_t stems_hash(void) {
     for (; *names; names++) {
         struct language language = {.stemmer = sb_stemmer_new(*names, "UTF_8")};
         for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-            struct bytes_view stem = language_stem(&language, view_of(words[i], strlen(words[i])));
+            struct bytes_view stem = language_stem(&language, view_of_text(words[i]));
             hash = hash_pair(hash, hash_bytes(stem.data, stem.size));
         }
         hash = hash_pair(hash, hash_bytes(*names, strlen(*names)));

@@ -15,24 +15,18 @@ extern "C" {
 /* Decomposed letters take up to three times the bytes of composed ones. */
 enum { DECOMPOSED_BYTES = 3 * DETECT_BYTES };
 
-static size_t cut_at_character(const char *text, size_t size, size_t most) {
-    size_t end = size < most ? size : most;
-    while (end < size && end > 0 && !utf8_is_start(text[end]))
-        end--;
-    return end;
-}
-
 /* The beginning of a text as composed characters (NFC), so that the way it is encoded does not
  * decide its language. Empty where the text is composed already. */
 static std::string composed_beginning(const char *text, size_t size) {
     UErrorCode status = U_ZERO_ERROR;
     const icu::Normalizer2 *composer = icu::Normalizer2::getNFCInstance(status);
     std::string composed;
-    icu::StringPiece sample(text, static_cast<int32_t>(cut_at_character(text, size, DETECT_BYTES)));
+    icu::StringPiece sample(text,
+                            static_cast<int32_t>(utf8_cut(view_of(text, size), DETECT_BYTES)));
     if (U_FAILURE(status) || composer->isNormalizedUTF8(sample, status) || U_FAILURE(status))
         return composed;
     icu::StringByteSink<std::string> sink(&composed);
-    sample.set(text, static_cast<int32_t>(cut_at_character(text, size, DECOMPOSED_BYTES)));
+    sample.set(text, static_cast<int32_t>(utf8_cut(view_of(text, size), DECOMPOSED_BYTES)));
     composer->normalizeUTF8(0, sample, sink, nullptr, status);
     if (U_FAILURE(status))
         composed.clear();
@@ -53,7 +47,7 @@ static bool has_signs(const char *text, size_t size) {
  * words of a text that has them. Empty where there are none. */
 static std::string unmarked_beginning(const char *text, size_t size) {
     std::string bare;
-    const size_t end = cut_at_character(text, size, DECOMPOSED_BYTES);
+    const size_t end = utf8_cut(view_of(text, size), DECOMPOSED_BYTES);
     size_t kept = 0; /* where the piece begins that is not copied yet */
     uint32_t character = 0;
     if (!has_signs(text, end))
@@ -81,7 +75,7 @@ static const char *detect(const char *text, size_t size) {
         text = composed.data();
         size = composed.size();
     }
-    int length = static_cast<int>(cut_at_character(text, size, DETECT_BYTES));
+    int length = static_cast<int>(utf8_cut(view_of(text, size), DETECT_BYTES));
     bool reliable = false;
     CLD2::Language language = CLD2::DetectLanguage(text, length, true, &reliable);
     return reliable && language != CLD2::UNKNOWN_LANGUAGE ? CLD2::LanguageCode(language) : "";

@@ -40,7 +40,7 @@ TEST(base_numbers_are_whole_fields) {
         {"", 0}, {"1x", 2}, {"nan", 3}, {"1\0", 2}, {"1\0x", 3}};
     double number;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        CHECK_MSG(number_parse(view_of(numbers[i], strlen(numbers[i])), &number), "%s", numbers[i]);
+        CHECK_MSG(number_parse(view_of_text(numbers[i]), &number), "%s", numbers[i]);
     CHECK(number == 1000);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         CHECK_MSG(!number_parse(others[i], &number), "%s", others[i].data);
@@ -268,8 +268,7 @@ TEST(numbers_in_decimal_are_those_of_printf) {
                                          "1 ", "1a", "+1", "1234567890123456789"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         uint64_t number;
-        CHECK_MSG(!number_of_digits(view_of(others[i], strlen(others[i])), &number), "%s",
-                  others[i]);
+        CHECK_MSG(!number_of_digits(view_of_text(others[i]), &number), "%s", others[i]);
     }
 }
 

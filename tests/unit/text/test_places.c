@@ -7,14 +7,13 @@ static bool places_are(const struct term_options *options, const char *text,
                        const char *const *pieces) {
     struct analyzer *analyzer = NULL;
     struct term_list list = {.want_places = true};
-    bool same =
-        analyzer_create(options, &analyzer, NULL) == COG_OK &&
-        analyzer_run(analyzer, view_of(text, strlen(text)), view_of("", 0), &list, NULL) == COG_OK;
+    bool same = analyzer_create(options, &analyzer, NULL) == COG_OK &&
+                analyzer_run(analyzer, view_of_text(text), view_of("", 0), &list, NULL) == COG_OK;
     size_t count = 0;
     for (; same && pieces[count] && count < list.count; count++) {
         struct bytes_view piece = view_of(text + list.places[count].begin,
                                           list.places[count].end - list.places[count].begin);
-        same = view_equals(piece, view_of(pieces[count], strlen(pieces[count])));
+        same = view_equals(piece, view_of_text(pieces[count]));
         if (!same)
             printf("  %s: '%.*s' is not '%s'\n", text, (int)piece.size, piece.data, pieces[count]);
     }

@@ -123,8 +123,8 @@ static double short_similarity(const char *a, const char *b, enum token_kind tok
     options.ngram = 3;
     options.short_texts = true;
     if (analyzer_create(&options, &analyzer, NULL) != COG_OK ||
-        analyzer_run(analyzer, view_of(a, strlen(a)), view_of("", 0), &lists[0], NULL) != COG_OK ||
-        analyzer_run(analyzer, view_of(b, strlen(b)), view_of("", 0), &lists[1], NULL) != COG_OK)
+        analyzer_run(analyzer, view_of_text(a), view_of("", 0), &lists[0], NULL) != COG_OK ||
+        analyzer_run(analyzer, view_of_text(b), view_of("", 0), &lists[1], NULL) != COG_OK)
         abort();
     size_t shared = shared_hashes(lists[0].hashes, lists[0].count, lists[1].hashes, lists[1].count);
     double result = (double)shared / (double)(lists[0].count + lists[1].count - shared);

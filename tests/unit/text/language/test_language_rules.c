@@ -13,8 +13,7 @@ static void join_terms(unsigned rules, const char *language, const char *text) {
     struct term_options options;
     struct analyzer *analyzer = NULL;
     struct term_list named = {.want_strings = true}, cached = {0};
-    struct bytes_view code = view_of(language, strlen(language)),
-                      view = view_of(text, strlen(text));
+    struct bytes_view code = view_of_text(language), view = view_of_text(text);
     size_t at = 0;
     term_options_init(&options);
     options.stem = rules & STEM;
@@ -84,7 +83,7 @@ TEST(language_place_of_an_elided_word) {
     term_options_init(&options);
     options.elide = true;
     CHECK_OK(analyzer_create(&options, &analyzer, error));
-    CHECK_OK(analyzer_run(analyzer, view_of(text, strlen(text)), view_of("fr", 2), &list, error));
+    CHECK_OK(analyzer_run(analyzer, view_of_text(text), view_of("fr", 2), &list, error));
     CHECK(list.count == 2 && list.places[1].begin == 3 && list.places[1].end == strlen(text));
     term_list_free(&list);
     analyzer_free(analyzer);
@@ -110,7 +109,7 @@ TEST(language_with_a_stemmer_has_stop_words) {
         "id", "it", "lt", "ne", "nl", "no", "pt", "ro", "ru", "sr", "sv", "ta", "tr", "yi"};
     for (size_t i = 0; i < sizeof stemmed / sizeof *stemmed; i++) {
         CHECK_MSG(language_has_stemmer(stemmed[i]), "%s", stemmed[i]);
-        CHECK_MSG(language_has_stop_words(stemmed[i]), "%s", stemmed[i]);
+        CHECK_MSG(stop_words_of(stemmed[i]), "%s", stemmed[i]);
     }
 }
 
