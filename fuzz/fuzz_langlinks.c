@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "input/parallel/wiki_langlinks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

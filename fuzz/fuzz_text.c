@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "text/analyzer.h"
 #include "text/text_scanner.h"
 

@@ -5,7 +5,7 @@
 #include "collection/foreign_documents.h"
 #include "collection/options.h"
 #include "crosslingual/aligner.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "input/parallel/pair_reader.h"
 #include "input/parallel/table_reader.h"
 #include "jobs/lexicon/lexicon_job.h"

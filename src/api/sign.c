@@ -5,7 +5,7 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "collection/row_signer.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "input/npy.h"
 #include "input/reader.h"
 #include "jobs/sign/sign_job.h"

@@ -75,6 +75,15 @@ cog_status arrow_field_missing(const struct ArrowSchema *schema, const char *nam
     return status;
 }
 
+cog_status arrow_field_refused(const struct ArrowSchema *column, const char *wanted,
+                               cog_error *error) {
+    const struct ArrowSchema *values = column->dictionary ? column->dictionary : column;
+    return error_set(error, COG_ERR_USAGE,
+                     "the Arrow column \"%s\" has the format \"%s\"%s: cast it to %s",
+                     arrow_schema_name(column), values->format ? values->format : "",
+                     column->dictionary ? " in a dictionary" : "", wanted);
+}
+
 cog_status arrow_field_open(const struct arrow_field *field, const struct ArrowArray *array,
                             const char *name, struct arrow_column *column, cog_error *error) {
     if (field->child == ARROW_FIELD_NONE)

@@ -32,6 +32,9 @@ int64_t arrow_field_named(const struct ArrowSchema *schema, const char *name);
  * there are. */
 cog_status arrow_field_missing(const struct ArrowSchema *schema, const char *name,
                                const char *option, const char *remedy, cog_error *error);
+/* COG_ERR_USAGE: the column has a type that is not read; `wanted` says which are. */
+cog_status arrow_field_refused(const struct ArrowSchema *column, const char *wanted,
+                               cog_error *error);
 /* The values of the field in an array of the stream; nothing for ARROW_FIELD_NONE. */
 cog_status arrow_field_open(const struct arrow_field *field, const struct ArrowArray *array,
                             const char *name, struct arrow_column *column, cog_error *error);

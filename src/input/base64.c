@@ -31,7 +31,7 @@ static bool decode_tail(const uint8_t table[256], const unsigned char *in, size_
     return true;
 }
 
-enum base64_result base64_decode(struct bytes_view encoded, struct buffer *buffer) {
+enum parse_result base64_decode(struct bytes_view encoded, struct buffer *buffer) {
     uint8_t table[256];
     fill_table(table);
     size_t size = encoded.size;
@@ -40,9 +40,9 @@ enum base64_result base64_decode(struct bytes_view encoded, struct buffer *buffe
             size--;
     size_t tail = size % 4, decoded = size / 4 * 3 + (tail ? tail - 1 : 0);
     if (tail == 1)
-        return BASE64_INVALID;
+        return PARSE_BAD;
     if (!buffer_reserve(buffer, decoded + 1))
-        return BASE64_OUT_OF_MEMORY;
+        return PARSE_OUT_OF_MEMORY;
     const unsigned char *in = (const unsigned char *)encoded.data;
     unsigned char *out = (unsigned char *)buffer->data + buffer->size;
     unsigned foreign = 0;
@@ -54,7 +54,7 @@ enum base64_result base64_decode(struct bytes_view encoded, struct buffer *buffe
         out[2] = (unsigned char)(c << 6 | d);
     }
     if ((foreign & 64) || (tail && !decode_tail(table, in + size - tail, tail, out)))
-        return BASE64_INVALID;
+        return PARSE_BAD;
     buffer->size += decoded;
-    return BASE64_OK;
+    return PARSE_OK;
 }

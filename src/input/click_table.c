@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 
 /* The columns of the stream, and their values in one array. */
 struct click_table {
@@ -24,21 +24,12 @@ static int64_t field_of(const struct ArrowSchema *schema, const char *name) {
     return ARROW_FIELD_NONE;
 }
 
-static cog_status wrong_type(const struct ArrowSchema *column, const char *wanted,
-                             cog_error *error) {
-    const struct ArrowSchema *values = column->dictionary ? column->dictionary : column;
-    return error_set(error, COG_ERR_USAGE,
-                     "the Arrow column \"%s\" has the format \"%s\"%s: cast it to %s",
-                     arrow_schema_name(column), values->format ? values->format : "",
-                     column->dictionary ? " in a dictionary" : "", wanted);
-}
-
 static cog_status take_text(const struct ArrowSchema *schema, struct arrow_field *field,
                             cog_error *error) {
     const struct ArrowSchema *column = schema->children[field->child];
     if (arrow_column_type_of(column, &field->type) && field->type.type != ARROW_INTEGER)
         return COG_OK;
-    return wrong_type(column, "string, large_string or string_view", error);
+    return arrow_field_refused(column, "string, large_string or string_view", error);
 }
 
 /* Dates and times are read as integers too, but count nothing. */
@@ -50,7 +41,7 @@ static cog_status take_count(const struct ArrowSchema *schema, struct arrow_fiel
         (field->type.type == ARROW_INTEGER || field->type.type == ARROW_REAL ||
          field->type.type == ARROW_NULL))
         return COG_OK;
-    return wrong_type(column, "an integer or a double", error);
+    return arrow_field_refused(column, "an integer or a double", error);
 }
 
 static cog_status find_columns(struct click_table *table, const struct ArrowSchema *schema,

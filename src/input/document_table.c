@@ -66,12 +66,10 @@ static cog_status take_type(const struct ArrowSchema *schema, struct arrow_field
     if (arrow_column_type_of(own, &column->type) &&
         (integers || column->type.type != ARROW_INTEGER))
         return COG_OK;
-    const struct ArrowSchema *formatted = own->dictionary ? own->dictionary : own;
-    return error_set(error, COG_ERR_USAGE,
-                     "the Arrow column \"%s\" has the format \"%s\"%s: cast it to string, "
-                     "large_string or string_view%s",
-                     arrow_schema_name(own), formatted->format ? formatted->format : "",
-                     own->dictionary ? " in a dictionary" : "", integers ? ", or an integer" : "");
+    return arrow_field_refused(own,
+                               integers ? "string, large_string or string_view, or an integer"
+                                        : "string, large_string or string_view",
+                               error);
 }
 
 static cog_status find_columns(struct document_table *table, const struct ArrowSchema *schema,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/strings.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 
 static const char PARQUET[] = "PAR1";
 static const char DUMP[] = "<mediawiki";
@@ -16,14 +16,16 @@ static struct bytes_view without_space_before(struct bytes_view bytes) {
     return bytes;
 }
 
-struct bytes_view first_bytes_of(struct bytes_view bytes) {
-    bytes.size = bytes.size < FIRST_BYTES ? bytes.size : FIRST_BYTES;
-    return without_space_before(without_mark(bytes));
+/* Whether a byte order mark begins here of which more bytes are to come. */
+static bool is_part_of_mark(struct bytes_view bytes) {
+    return bytes.size && bytes.size < 3 && memcmp("\xef\xbb\xbf", bytes.data, bytes.size) == 0;
 }
 
-static bool begins_with(struct bytes_view bytes, const char *text) {
-    const size_t size = strlen(text);
-    return bytes.size >= size && memcmp(bytes.data, text, size) == 0;
+struct bytes_view first_bytes_of(struct bytes_view bytes) {
+    if (is_part_of_mark(bytes))
+        return view_of(bytes.data, 0);
+    bytes.size = bytes.size < FIRST_BYTES ? bytes.size : FIRST_BYTES;
+    return without_space_before(without_mark(bytes));
 }
 
 /* The bytes behind an opening bracket; none if there is no bracket. */
@@ -48,12 +50,12 @@ void first_bytes_guess(struct input_file *file, struct bytes_view bytes) {
     const struct bytes_view first = first_bytes_of(bytes);
     const struct bytes_view inside = inside_bracket(first);
     file->format = INPUT_TXT;
-    if (begins_with(first, "{") || begins_with(inside, "{")) {
+    if (view_begins_with(first, "{") || view_begins_with(inside, "{")) {
         file->format = INPUT_JSONL;
         file->is_array = inside.size > 0;
-    } else if (begins_with(first, DUMP)) {
+    } else if (view_begins_with(first, DUMP)) {
         file->format = INPUT_WIKIXML;
-    } else if (begins_with(first, CRAWL)) {
+    } else if (view_begins_with(first, CRAWL)) {
         file->format = INPUT_WARC;
     } else {
         file->lines = true;
@@ -67,7 +69,7 @@ bool first_bytes_may_be_parquet(struct bytes_view bytes) {
 
 cog_status first_bytes_check(const struct input_file *file, struct bytes_view bytes,
                              cog_error *error) {
-    const bool is_parquet = begins_with(bytes, PARQUET) && bytes.size > PARQUET_BYTES &&
+    const bool is_parquet = view_begins_with(bytes, PARQUET) && bytes.size > PARQUET_BYTES &&
                             (unsigned char)bytes.data[PARQUET_BYTES] < 32;
     if (!is_parquet)
         return COG_OK;

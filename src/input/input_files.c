@@ -12,10 +12,10 @@
 #include "base/io/compression.h"
 #include "base/io/files.h"
 #include "base/memory.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "store/container.h"
 
-enum { TEXT_BYTES_A_PACKED_BYTE = 4 };
+enum { TEXT_BYTES_PER_PACKED_BYTE = 4 };
 
 struct walk {
     const struct reader_options *options;
@@ -27,7 +27,7 @@ struct walk {
 uint64_t input_text_bytes(const char *path, uint64_t file_bytes) {
     size_t suffix;
     bool packed = compression_of_name(path, &suffix) != COMPRESSION_NONE;
-    return file_bytes * (packed ? TEXT_BYTES_A_PACKED_BYTE : 1);
+    return file_bytes * (packed ? TEXT_BYTES_PER_PACKED_BYTE : 1);
 }
 
 static bool has_extension(const char *name, size_t length, const char *extension) {
@@ -87,30 +87,35 @@ static bool names_standard_input(const char *path) {
     return false;
 }
 
-static cog_status add_file(struct walk *walk, const char *path, bool optional,
-                           const struct stat *info, cog_error *error) {
-    struct input_files *files = walk->files;
-    if (files->count == UINT32_MAX || !memory_grow((void **)&files->files, &files->capacity,
-                                                   files->count + 1, sizeof *files->files))
-        return error_memory(error, sizeof *files->files, "the list of input files");
-    struct input_file *file = &files->files[files->count];
-    *file = (struct input_file){.optional = optional, .spool = -1};
-    file->path = strdup(path);
-    file->name = name_for_ids(path + walk->root_length);
-    files->count++;
-    if (!file->path || !file->name)
-        return error_memory(error, strlen(path), "a file name");
-    file->is_pipe = !S_ISREG(info->st_mode);
-    file->lines = walk->options->lines;
-    file->format = walk->options->format;
-    if (file->format == INPUT_AUTO && strcmp(path, "-") != 0) {
-        file->format = input_format_of_name(path);
-        if (file->format == INPUT_AUTO && !file->is_pipe && !names_descriptor(path))
+/* By the options, else by the name. The content of a stream decides where neither does. */
+static void choose_format(const struct reader_options *options, struct input_file *file) {
+    file->lines = options->lines;
+    file->format = options->format;
+    if (file->format == INPUT_AUTO && strcmp(file->path, "-") != 0) {
+        file->format = input_format_of_name(file->path);
+        if (file->format == INPUT_AUTO && !file->is_pipe && !names_descriptor(file->path))
             file->format = INPUT_TXT;
     }
     bool is_csv = file->format == INPUT_CSV;
-    char usual = is_csv ? ',' : '\t', delimiter = walk->options->delimiter;
-    file->form = (struct csv_form){delimiter ? delimiter : usual, is_csv};
+    char usual = is_csv ? ',' : '\t';
+    file->form = (struct csv_form){options->delimiter ? options->delimiter : usual, is_csv};
+}
+
+static cog_status add_file(struct walk *walk, const char *path, bool optional,
+                           const struct stat *info, cog_error *error) {
+    struct input_files *files = walk->files;
+    if (files->count == UINT32_MAX)
+        return error_memory(error, sizeof *files->files, "the list of input files");
+    GROW(files->files, files->capacity, files->count + 1, "the list of input files", error);
+    struct input_file *file = &files->files[files->count++];
+    *file = (struct input_file){.path = strdup(path),
+                                .name = name_for_ids(path + walk->root_length),
+                                .optional = optional,
+                                .is_pipe = !S_ISREG(info->st_mode),
+                                .spool = -1};
+    if (!file->path || !file->name)
+        return error_memory(error, strlen(path), "a file name");
+    choose_format(walk->options, file);
     if (file->format == INPUT_NPY)
         return error_set(error, COG_ERR_INPUT,
                          "%s: an array of numbers, not documents; signatures are read by pairs, "
@@ -229,15 +234,13 @@ static cog_status add_argument(struct walk *walk, const char *path, bool alone, 
         return add_file(walk, path, false, &info, error);
     if (access(path, X_OK) != 0)
         return error_system(error, "read", path);
-    char *folder = strdup(path);
-    if (!folder)
-        return error_memory(error, strlen(path), "a path");
-    if (is_index(path)) {
-        free(folder);
+    if (is_index(path))
         return error_set(error, COG_ERR_INPUT,
                          "%s: an index, not documents; name the documents that it was built from",
                          path);
-    }
+    char *folder = strdup(path);
+    if (!folder)
+        return error_memory(error, strlen(path), "a path");
     size_t length = strlen(folder);
     while (length > 1 && folder[length - 1] == '/')
         folder[--length] = 0;
@@ -257,9 +260,8 @@ cog_status input_files_list(const struct reader_options *options, const char *co
         standard_inputs += names_standard_input(paths[i]);
     if (standard_inputs > 1)
         return error_set(error, COG_ERR_USAGE, "standard input (-) is named twice");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         TRY(add_argument(&walk, paths[i], count == 1, error));
-    }
     if (walk.has_pipe)
         files->total_bytes = 0;
     return COG_OK;
@@ -399,13 +401,11 @@ static cog_status damaged(const struct byte_source *source, cog_status status, c
 static cog_status read_compressed(struct byte_source *source, char *data, size_t size, size_t *got,
                                   cog_error *error) {
     while (*got == 0) {
-        cog_status status = COG_OK;
         if (source->pending.size == 0 && !source->ended)
-            status = refill(source, error);
-        if (status != COG_OK)
-            return status;
+            TRY(refill(source, error));
         size_t before = source->pending.size;
-        status = codec_run(source->decompressor, &source->pending, source->ended, data, size, got);
+        cog_status status =
+            codec_run(source->decompressor, &source->pending, source->ended, data, size, got);
         if (status != COG_OK)
             return damaged(source, status, "is damaged", error);
         if (*got)

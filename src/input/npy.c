@@ -105,13 +105,13 @@ static bool take_entry(struct scan *scan, struct dictionary *dictionary) {
     struct bytes_view key;
     if (!take_string(scan, &key) || !take(scan, ':'))
         return false;
-    if (key.size == 5 && memcmp(key.data, "descr", 5) == 0)
+    if (view_is(key, "descr"))
         return dictionary->has_descr = take_string(scan, &dictionary->descr);
-    if (key.size == 13 && memcmp(key.data, "fortran_order", 13) == 0) {
+    if (view_is(key, "fortran_order")) {
         dictionary->fortran_order = take_word(scan, "True");
         return dictionary->has_order = dictionary->fortran_order || take_word(scan, "False");
     }
-    if (key.size == 5 && memcmp(key.data, "shape", 5) == 0)
+    if (view_is(key, "shape"))
         return dictionary->has_shape = take_shape(scan, dictionary);
     return false;
 }
@@ -135,8 +135,7 @@ static cog_status parse_header(const char *name, const char *header, size_t size
     if (!take_dictionary(&scan, &dictionary))
         return refuse(name, error, "a .npy header without descr, fortran_order and shape");
     struct bytes_view descr = dictionary.descr;
-    size_t length = strlen(npy_types[array->type].descr);
-    if (descr.size != length || memcmp(descr.data, npy_types[array->type].descr, length) != 0)
+    if (!view_is(descr, npy_types[array->type].descr))
         return error_set(error, COG_ERR_INPUT,
                          "%s: an array of '%.*s', not of %s; convert it with numpy's astype", name,
                          (int)(descr.size < 40 ? descr.size : 40), descr.data,
@@ -227,13 +226,10 @@ static cog_status map_array(const char *path, struct mapping *mapping, cog_error
 
 cog_status npy_open(const char *path, enum npy_type type, struct npy_array *array,
                     cog_error *error) {
-    struct mapping mapping;
-    cog_status status = map_array(path, &mapping, error);
-    if (status != COG_OK)
-        return status;
     *array = (struct npy_array){0};
-    status = npy_parse(path, mapping.data, mapping.size, type, array, error);
-    array->mapping = mapping;
+    TRY(map_array(path, &array->mapping, error));
+    cog_status status =
+        npy_parse(path, array->mapping.data, array->mapping.size, type, array, error);
     if (status != COG_OK)
         npy_close(array);
     return status;
@@ -244,34 +240,34 @@ void npy_close(struct npy_array *array) {
     *array = (struct npy_array){0};
 }
 
-cog_status npy_signatures_open(const char *path, struct npy_signatures *signatures,
-                               cog_error *error) {
-    *signatures = (struct npy_signatures){0};
-    struct npy_array *array = &signatures->array;
-    cog_status status = npy_open(path, NPY_UINT8, array, error);
-    if (status != COG_OK)
-        return status;
-    if (array->columns < 1 || array->columns > 512) {
-        status =
-            error_set(error, COG_ERR_INPUT, "%s: signatures of %zu bytes; from 1 to 512 are read",
-                      path, array->columns);
-        npy_signatures_close(signatures);
-        return status;
-    }
+/* Fills the view: of the mapping if its rows are whole words there, else of a padded copy. */
+static cog_status view_signatures(const char *path, struct npy_signatures *signatures,
+                                  cog_error *error) {
+    const struct npy_array *array = &signatures->array;
+    if (array->columns < 1 || array->columns > 512)
+        return error_set(error, COG_ERR_INPUT,
+                         "%s: signatures of %zu bytes; from 1 to 512 are read", path,
+                         array->columns);
     unsigned bits = (unsigned)array->columns * 8;
     size_t stride = signature_stride_bytes(bits);
     signatures->view = (struct signatures_view){array->data, array->rows, bits, stride};
     if (stride == array->columns && (uintptr_t)array->data % 8 == 0)
         return COG_OK;
-    signatures->copy = memory_zeroed_array(array->rows, stride);
-    if (!signatures->copy) {
-        npy_signatures_close(signatures);
-        return error_memory(error, array->rows * stride, path);
-    }
+    TRY(memory_take(&signatures->copy, array->rows, stride, true, path, error));
     for (size_t row = 0; row < array->rows; row++)
         memcpy(signatures->copy + row * stride, array->data + row * array->columns, array->columns);
     signatures->view.data = signatures->copy;
     return COG_OK;
+}
+
+cog_status npy_signatures_open(const char *path, struct npy_signatures *signatures,
+                               cog_error *error) {
+    *signatures = (struct npy_signatures){0};
+    cog_status status = npy_open(path, NPY_UINT8, &signatures->array, error);
+    THEN(status, view_signatures(path, signatures, error));
+    if (status != COG_OK)
+        npy_signatures_close(signatures);
+    return status;
 }
 
 void npy_signatures_close(struct npy_signatures *signatures) {
@@ -316,17 +312,10 @@ cog_status npy_writer_open(const char *path, enum npy_type type, size_t columns,
     cog_status status = output_open(path, &writer->output, error);
     char header[NPY_HEADER_BYTES];
     format_header(writer, header);
-    if (status == COG_OK && !output_is_file(writer->output)) {
-        status = scratch_file_open(&writer->spool, error);
-    } else if (status == COG_OK) {
-        status = output_write(writer->output, header, sizeof header, error);
-    }
-    if (status != COG_OK) {
-        npy_writer_close(writer);
-        return status;
-    }
-    *result = writer;
-    return COG_OK;
+    THEN(status, output_is_file(writer->output)
+                     ? output_write(writer->output, header, sizeof header, error)
+                     : scratch_file_open(&writer->spool, error));
+    return HAND_OUT(status, writer, npy_writer_close, result);
 }
 
 cog_status npy_writer_append(struct npy_writer *writer, const void *rows, size_t row_count,

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "input/table_columns.h"
 
 /* The header row without byte order mark and line end, which files may or may not have. */

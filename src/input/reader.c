@@ -93,19 +93,29 @@ void reader_set_batch_bytes(struct reader *reader, size_t bytes) {
     reader->options.batch_bytes = bytes ? bytes : DEFAULT_BATCH_BYTES;
 }
 
-/* A reader without input. */
-static cog_status reader_create(struct reader **result, cog_error *error) {
-    TAKE_ZEROED(*result, 1, "a reader", error);
-    reader_set_batch_bytes(*result, 0);
-    (*result)->source.descriptor = -1;
-    (*result)->inputs.options = &(*result)->options;
+/* A reader that owns the table, the log, or neither; they are freed if it cannot be made. */
+static cog_status reader_create(struct document_table *table, struct query_log *log,
+                                struct reader **result, cog_error *error) {
+    struct reader *reader;
+    cog_status status = TAKEN_ZEROED(reader, 1, "a reader", error);
+    if (status != COG_OK) {
+        document_table_free(table);
+        query_log_free(log);
+        return status;
+    }
+    reader->table = table;
+    reader->log = log;
+    reader_set_batch_bytes(reader, 0);
+    reader->source.descriptor = -1;
+    reader->inputs.options = &reader->options;
+    *result = reader;
     return COG_OK;
 }
 
 cog_status reader_open(const struct reader_options *options, const char *const *paths, size_t count,
                        struct reader **result, cog_error *error) {
     struct reader *reader = NULL;
-    TRY(reader_create(&reader, error));
+    TRY(reader_create(NULL, NULL, &reader, error));
     reader->options = *options;
     reader_set_batch_bytes(reader, options->batch_bytes);
     cog_status status = input_files_list(&reader->options, paths, count, &reader->inputs, error);
@@ -115,47 +125,30 @@ cog_status reader_open(const struct reader_options *options, const char *const *
 
 cog_status reader_open_table(struct document_table *table, struct reader **result,
                              cog_error *error) {
-    cog_status status = reader_create(result, error);
-    if (status == COG_OK)
-        (*result)->table = table;
-    else
-        document_table_free(table);
-    return status;
-}
-
-static cog_status open_log(struct reader *reader, cog_error *error) {
-    TRY(query_log_finish(reader->log, error));
-    reader->log_is_grouped = true;
-    return input_files_of_log(query_log_bytes(reader->log), &reader->inputs, error);
+    return reader_create(table, NULL, result, error);
 }
 
 cog_status reader_open_log(struct query_log *log, uint64_t rows, struct reader **result,
                            cog_error *error) {
     struct reader *reader = NULL;
-    cog_status status = reader_create(&reader, error);
-    if (status != COG_OK) {
-        query_log_free(log);
-        return status;
-    }
-    reader->log = log;
+    TRY(reader_create(NULL, log, &reader, error));
     reader->log_rows = rows;
-    status = open_log(reader, error);
+    cog_status status = query_log_finish(log, error);
+    reader->log_is_grouped = status == COG_OK;
+    THEN(status, input_files_of_log(query_log_bytes(log), &reader->inputs, error));
     return HAND_OUT(status, reader, reader_close, result);
 }
 
 void reader_close(struct reader *reader) {
     if (!reader)
         return;
-    if (reader->table)
-        document_table_free(reader->table);
+    document_table_free(reader->table);
     byte_source_free(&reader->source);
     input_files_free(&reader->inputs);
     buffer_free(&reader->carry);
     buffer_free(&reader->wide);
-    if (reader->wiki)
-        wiki_page_parser_free(reader->wiki);
-    if (reader->log)
-        query_log_free(reader->log);
+    wiki_page_parser_free(reader->wiki);
+    query_log_free(reader->log);
     free(reader);
 }
 
@@ -230,15 +223,31 @@ static int open_descriptor(struct input_file *file, bool *owned) {
     return open(file->path, O_RDONLY | O_CLOEXEC);
 }
 
+static cog_status start_file(struct reader *reader, struct input_file *file, int descriptor,
+                             bool owned, int spool, cog_error *error) {
+    file->read_once = true;
+    if (!file->header_is_complete)
+        buffer_reset(&file->header);
+    reader->source.has_digest = reader->keeps_pipes;
+    cog_status status =
+        byte_source_start(&reader->source, descriptor, owned, file->path, spool, error);
+    reader->open = reader->at_beginning = status == COG_OK;
+    reader->order = UTF16_NONE;
+    buffer_reset(&reader->wide);
+    if (reader->open)
+        record_cutter_start(&reader->cutter, file);
+    return status;
+}
+
 /* Opens file number `current`; *skipped when it has to be passed over. */
 static cog_status open_file(struct reader *reader, bool *skipped, cog_error *error) {
     struct input_file *file = &reader->inputs.files[reader->current];
+    const bool is_spooled = file->spool >= 0;
     bool owned;
     *skipped = file->skipped ||
                (file->format == INPUT_QUERYLOG && reader->log_is_grouped && !reader->is_raw);
     if (*skipped)
         return COG_OK;
-    bool spooled = file->spool >= 0;
     int descriptor = open_descriptor(file, &owned);
     if (descriptor < 0 && file->optional && !file->read_once) {
         *skipped = file->skipped = true;
@@ -246,25 +255,12 @@ static cog_status open_file(struct reader *reader, bool *skipped, cog_error *err
     }
     if (descriptor < 0)
         return error_system(error, "open", file->path);
-    if (file->is_pipe && !spooled && reader->keeps_pipes) {
-        cog_status status = scratch_file_open(&file->spool, error);
-        if (status != COG_OK) {
-            if (owned)
-                close(descriptor);
-            return status;
-        }
-    }
-    file->read_once = true;
-    if (!file->header_is_complete)
-        buffer_reset(&file->header);
-    reader->source.has_digest = reader->keeps_pipes;
-    cog_status status = byte_source_start(&reader->source, descriptor, owned, file->path,
-                                          spooled ? -1 : file->spool, error);
-    reader->open = reader->at_beginning = status == COG_OK;
-    reader->order = UTF16_NONE;
-    buffer_reset(&reader->wide);
-    if (reader->open)
-        record_cutter_start(&reader->cutter, file);
+    cog_status status = COG_OK;
+    if (file->is_pipe && !is_spooled && reader->keeps_pipes)
+        status = scratch_file_open(&file->spool, error);
+    if (status != COG_OK && owned)
+        close(descriptor);
+    THEN(status, start_file(reader, file, descriptor, owned, is_spooled ? -1 : file->spool, error));
     return status;
 }
 
@@ -274,7 +270,7 @@ static cog_status convert_wide(struct reader *reader, struct record_batch *batch
     struct buffer *wide = &reader->wide;
     if (!buffer_reserve(&batch->bytes, 2 * wide->size + JSON_PADDING_BYTES))
         return error_memory(error, 2 * wide->size, "a batch of records");
-    size_t taken = utf16_convert(view_of(wide->data, wide->size), reader->order, &batch->bytes);
+    size_t taken = utf16_convert(buffer_view(wide), reader->order, &batch->bytes);
     memmove(wide->data, wide->data + taken, wide->size - taken);
     wide->size -= taken;
     return COG_OK;
@@ -364,8 +360,8 @@ static cog_status judge_page(struct reader *reader, struct bytes_view page, bool
     enum wiki_verdict verdict = WIKI_ARTICLE;
     if (!reader->wiki && !(reader->wiki = wiki_page_parser_create()))
         return error_memory(error, page.size, "a wiki page");
-    if (wiki_page_judge(reader->wiki, page, view_of(file->namespaces.data, file->namespaces.size),
-                        &verdict) == WIKI_OUT_OF_MEMORY)
+    if (wiki_page_judge(reader->wiki, page, buffer_view(&file->namespaces), &verdict) ==
+        PARSE_OUT_OF_MEMORY)
         return error_memory(error, page.size, "a wiki page");
     reader->left_out.redirects += verdict == WIKI_REDIRECT;
     reader->left_out.stubs += verdict == WIKI_STUB;
@@ -470,7 +466,7 @@ static cog_status keep_prologue(struct reader *reader, const char *data, const s
         return note_separator(file, error);
     if (reader->order)
         wiki_drop_declaration(&file->header); /* it names UTF-16 */
-    return wiki_namespaces_read(view_of(file->header.data, file->header.size), &file->namespaces)
+    return wiki_namespaces_read(buffer_view(&file->header), &file->namespaces)
                ? COG_OK
                : error_memory(error, file->header.size, "the namespaces of a dump");
 }
@@ -603,22 +599,30 @@ static cog_status append_from_log(struct reader *reader, struct record_batch *ba
     return COG_OK;
 }
 
+/* The next record of the log, SIZE_MAX for a row that is passed over; false after the last. */
+static bool next_in_log(struct reader *reader, size_t *index) {
+    const bool is_in_memory = reader->log_rows > 0;
+    if (is_in_memory ? reader->record_count == reader->log_rows
+                     : reader->log_next == query_log_count(reader->log))
+        return false;
+    *index = is_in_memory
+                 ? query_log_record_at(reader->log, reader->record_count, &reader->log_cursor)
+                 : reader->log_next++;
+    return true;
+}
+
 /* Behind all files: the queries of the logs among them. */
 static cog_status fill_from_log(struct reader *reader, struct record_batch *batch, size_t *start,
                                 cog_error *error) {
     if (!reader->log || reader->is_raw || reader->current < reader->inputs.count)
         return COG_OK;
-    cog_status status = reader->log_is_grouped ? COG_OK : query_log_finish(reader->log, error);
-    reader->log_is_grouped = status == COG_OK;
-    while (reader->record_count < reader->log_rows && !batch_is_full(reader, batch))
-        TRY(append_from_log(
-            reader, batch,
-            query_log_record_at(reader->log, reader->record_count, &reader->log_cursor), start,
-            error));
-    while (status == COG_OK && !reader->log_rows &&
-           reader->log_next < query_log_count(reader->log) && !batch_is_full(reader, batch))
-        status = append_from_log(reader, batch, reader->log_next++, start, error);
-    return status;
+    if (!reader->log_is_grouped)
+        TRY(query_log_finish(reader->log, error));
+    reader->log_is_grouped = true;
+    size_t index;
+    while (!batch_is_full(reader, batch) && next_in_log(reader, &index))
+        TRY(append_from_log(reader, batch, index, start, error));
+    return COG_OK;
 }
 
 /* Rows for about a batch of text; the parser finds them by their numbers. */
@@ -674,7 +678,7 @@ void reader_take_raw(const struct reader *reader, const struct record_batch *bat
                                   .record = batch->first_record + index,
                                   .passed_over = record->passed_over};
     if (reader_file_is_document(reader, record->file))
-        document->id = view_of(file->name, strlen(file->name));
+        document->id = view_of_text(file->name);
     if (file->format == INPUT_QUERYLOG)
         document->record = query_log_record_of(
             reader->log, record->line == 1 ? without_mark(document->raw) : document->raw,
@@ -711,27 +715,23 @@ uint32_t reader_file_count(const struct reader *reader) {
     return (uint32_t)reader->inputs.count;
 }
 
-static struct bytes_view text_view(const char *text) {
-    return view_of(text, strlen(text));
-}
-
 struct record_frame reader_file_frame(const struct reader *reader, uint32_t number) {
     const struct input_file *file = &reader->inputs.files[number];
-    struct record_frame frame = {.header = view_of(file->header.data, file->header.size),
-                                 .separator = text_view("\n"),
+    struct record_frame frame = {.header = buffer_view(&file->header),
+                                 .separator = view_of_text("\n"),
                                  .is_array = file->is_array};
     if (is_crawl(file))
-        frame.separator = text_view("\r\n\r\n");
+        frame.separator = view_of_text("\r\n\r\n");
     if (file->format == INPUT_WIKIXML)
-        frame.footer = text_view("</mediawiki>\n");
+        frame.footer = view_of_text("</mediawiki>\n");
     if (!file->is_array)
         return frame;
-    frame.separator = view_of(file->separator.data, file->separator.size);
+    frame.separator = buffer_view(&file->separator);
     bool by_lines =
         frame.separator.size && memchr(frame.separator.data, '\n', frame.separator.size);
-    frame.footer = text_view(by_lines ? "\n]\n" : "]\n");
+    frame.footer = view_of_text(by_lines ? "\n]\n" : "]\n");
     if (!file->header_is_complete) /* no elements */
-        frame.header = text_view("[");
+        frame.header = view_of_text("[");
     return frame;
 }
 

@@ -18,7 +18,7 @@ struct record_parser {
     const struct input_files *inputs;
     struct json_parser *json;
     struct wiki_page_parser *wiki;      /* once there is a page to parse */
-    struct warc_parser *warc;           /* the same for a record of a crawl */
+    struct payload_decoder *payloads;   /* the same for a record of a crawl */
     struct buffer decoded;              /* texts that differ from their bytes in the record */
     struct buffer id;                   /* ids made of path and place */
     struct buffer added_name;           /* reader_options.added_field as a JSON string, or empty */
@@ -39,24 +39,18 @@ struct parse {
 
 cog_status record_parser_create(const struct reader *reader, struct record_parser **result,
                                 cog_error *error) {
-    struct record_parser *parser = calloc(1, sizeof *parser);
-    if (parser)
-        parser->table = reader_table(reader);
-    if (parser && !parser->table)
-        parser->json = json_parser_create();
-    if (!parser || !(parser->json || parser->table)) {
-        record_parser_free(parser);
-        return error_memory(error, sizeof *parser, "a record parser");
-    }
+    struct record_parser *parser;
+    TAKE_ZEROED(parser, 1, "a record parser", error);
+    parser->table = reader_table(reader);
     parser->inputs = reader_inputs(reader);
+    if (!parser->table)
+        parser->json = json_parser_create();
     const struct reader_options *options = parser->inputs->options; /* NULL: not from files */
     const char *added = options ? options->added_field : NULL;
-    if (added && !json_append_string(&parser->added_name, view_of(added, strlen(added)))) {
-        record_parser_free(parser);
-        return error_memory(error, strlen(added), "a record parser");
-    }
-    *result = parser;
-    return COG_OK;
+    bool made = (parser->json || parser->table) &&
+                (!added || json_append_string(&parser->added_name, view_of_text(added)));
+    cog_status status = made ? COG_OK : error_memory(error, sizeof *parser, "a record parser");
+    return HAND_OUT(status, parser, record_parser_free, result);
 }
 
 void record_parser_want_ids(struct record_parser *parser) {
@@ -66,12 +60,9 @@ void record_parser_want_ids(struct record_parser *parser) {
 void record_parser_free(struct record_parser *parser) {
     if (!parser)
         return;
-    if (parser->json)
-        json_parser_free(parser->json);
-    if (parser->wiki)
-        wiki_page_parser_free(parser->wiki);
-    if (parser->warc)
-        warc_parser_free(parser->warc);
+    json_parser_free(parser->json);
+    wiki_page_parser_free(parser->wiki);
+    payload_decoder_free(parser->payloads);
     buffer_free(&parser->decoded);
     buffer_free(&parser->id);
     buffer_free(&parser->added_name);
@@ -95,6 +86,14 @@ __attribute__((format(printf, 2, 3))) static cog_status bad(struct parse *parse,
 
 static cog_status out_of_memory(struct parse *parse) {
     return error_memory(parse->error, parse->record->size, "a document");
+}
+
+/* What follows from the parsing of a part; `problem` is told of one that is bad. */
+static cog_status judge(struct parse *parse, enum parse_result result, const char *what,
+                        const char *problem) {
+    if (result == PARSE_OUT_OF_MEMORY)
+        return out_of_memory(parse);
+    return result == PARSE_OK ? COG_OK : bad(parse, "%s: %s", what, problem);
 }
 
 static cog_status not_utf8(struct parse *parse) {
@@ -122,8 +121,21 @@ static cog_status id_of_place(struct parse *parse) {
     if (!buffer_append_text(id, parse->file->name) || !buffer_append(id, ":", 1) ||
         !buffer_append(id, digits, number_digits(place, digits)))
         return out_of_memory(parse);
-    parse->document->id = view_of(id->data, id->size);
+    parse->document->id = buffer_view(id);
     return COG_OK;
+}
+
+static bool is_utf8(const struct document *document) {
+    return utf8_is_valid(document->text.data, document->text.size) &&
+           utf8_is_valid(document->id.data, document->id.size) &&
+           utf8_is_valid(document->lang.data, document->lang.size);
+}
+
+/* Of a document whose parser looked at no characters. */
+static cog_status check_document(struct parse *parse) {
+    if (!is_utf8(parse->document))
+        return not_utf8(parse);
+    return parse->document->id.size ? COG_OK : id_of_place(parse);
 }
 
 static cog_status parse_text(struct parse *parse) {
@@ -135,25 +147,18 @@ static cog_status parse_text(struct parse *parse) {
         return not_utf8(parse);
     if (parse->file->lines)
         return id_of_place(parse);
-    document->id = view_of(parse->file->name, strlen(parse->file->name));
+    document->id = view_of_text(parse->file->name);
     return COG_OK;
 }
 
 static cog_status decode_string(struct parse *parse, struct bytes_view token,
                                 struct bytes_view *text) {
-    switch (json_string_decode(token, &parse->parser->decoded, text)) {
-    case JSON_OK:
-        return COG_OK;
-    case JSON_OUT_OF_MEMORY:
-        return out_of_memory(parse);
-    default:
-        return bad(parse,
-                   "not valid JSON: a string holds an illegal escape or half a surrogate pair");
-    }
+    return judge(parse, json_string_decode(token, &parse->parser->decoded, text), "not valid JSON",
+                 "a string holds an illegal escape or half a surrogate pair");
 }
 
 static bool is_absent(struct bytes_view token) {
-    return token.size == 0 || (token.size == 4 && memcmp(token.data, "null", 4) == 0);
+    return token.size == 0 || view_is(token, "null");
 }
 
 /* A field that may be missing or null; numbers count as their own spelling where they are allowed.
@@ -192,26 +197,21 @@ static cog_status json_fields(struct parse *parse, struct json_field fields[JSON
     struct bytes_view line = without_line_end(text_of_record(parse));
     size_t count = parse->parser->inputs->options->extra_field ? JSON_FIELDS : JSON_EXTRA;
     const char *problem;
-    switch (json_parser_find(parse->parser->json, line.data, line.size, fields, count, &problem)) {
-    case JSON_OK:
-        return COG_OK;
-    case JSON_OUT_OF_MEMORY:
-        return out_of_memory(parse);
-    default:
-        if (!utf8_is_valid(line.data, line.size))
-            return not_utf8(parse);
-        return bad(parse, "not valid JSON: %s", problem);
-    }
+    enum parse_result result =
+        json_parser_find(parse->parser->json, line.data, line.size, fields, count, &problem);
+    return result == PARSE_BAD && !utf8_is_valid(line.data, line.size)
+               ? not_utf8(parse)
+               : judge(parse, result, "not valid JSON", problem);
 }
 
 static struct bytes_view name_view(const char *name) {
-    return name ? view_of(name, strlen(name)) : view_of("", 0);
+    return view_of_text(name ? name : "");
 }
 
 /* Not a bad record, which would be skipped: an error of the job. */
 static cog_status check_added_field(const struct parse *parse) {
     const struct buffer *name = &parse->parser->added_name;
-    if (name->size == 0 || !json_has_name(parse->document->raw, view_of(name->data, name->size)))
+    if (name->size == 0 || !json_has_name(parse->document->raw, buffer_view(name)))
         return COG_OK;
     return error_about(parse->error, COG_ERR_USAGE, "added_field",
                        "%s:%llu: has a field %.*s already: choose another name", parse->file->path,
@@ -280,17 +280,10 @@ static cog_status parse_page(struct parse *parse) {
     const char *problem;
     if (!parser->wiki && !(parser->wiki = wiki_page_parser_create()))
         return out_of_memory(parse);
-    const struct buffer *namespaces = &parse->file->namespaces;
-    switch (wiki_page_parse(parser->wiki, document->raw,
-                            view_of(namespaces->data, namespaces->size), &document->id,
-                            &document->text, &problem)) {
-    case WIKI_OK:
-        return COG_OK;
-    case WIKI_OUT_OF_MEMORY:
-        return out_of_memory(parse);
-    default:
-        return bad(parse, "not a well-formed page: %s", problem);
-    }
+    enum parse_result result =
+        wiki_page_parse(parser->wiki, document->raw, buffer_view(&parse->file->namespaces),
+                        &document->id, &document->text, &problem);
+    return judge(parse, result, "not a well-formed page", problem);
 }
 
 enum { LETT_LANG = 0, LETT_URL = 3, LETT_TEXT = 5, LETT_COLUMNS = 6 };
@@ -306,42 +299,31 @@ static cog_status parse_lett(struct parse *parse) {
     if (count < LETT_COLUMNS || !cursor.done)
         return bad(parse, "not the 6 columns lang, mime, encoding, URL, HTML, text");
     buffer_reset(decoded);
-    enum base64_result result = base64_decode(fields[LETT_TEXT], decoded);
-    if (result == BASE64_OUT_OF_MEMORY)
-        return out_of_memory(parse);
-    if (result != BASE64_OK)
+    enum parse_result result = base64_decode(fields[LETT_TEXT], decoded);
+    if (result == PARSE_BAD)
         return bad(parse, "the text column is not valid base64");
-    struct bytes_view lang = fields[LETT_LANG], url = fields[LETT_URL];
-    if (!utf8_is_valid(decoded->data, decoded->size) || !utf8_is_valid(lang.data, lang.size) ||
-        !utf8_is_valid(url.data, url.size))
-        return not_utf8(parse);
-    parse->document->text = view_of(decoded->data, decoded->size);
-    parse->document->lang = lang;
-    parse->document->id = url;
-    return url.size ? COG_OK : id_of_place(parse);
+    if (result == PARSE_OUT_OF_MEMORY)
+        return out_of_memory(parse);
+    parse->document->text = buffer_view(decoded);
+    parse->document->lang = fields[LETT_LANG];
+    parse->document->id = fields[LETT_URL];
+    return check_document(parse);
 }
 
 static cog_status parse_warc(struct parse *parse) {
     struct record_parser *parser = parse->parser;
     struct document *document = parse->document;
     const char *problem;
-    if (!parser->warc && !(parser->warc = warc_parser_create()))
+    if (!parser->payloads && !(parser->payloads = payload_decoder_create()))
         return out_of_memory(parse);
-    switch (warc_parse(parser->warc, document->raw, &document->id, &document->lang, &document->text,
-                       &problem)) {
-    case WARC_OK:
-        break;
-    case WARC_OUT_OF_MEMORY:
+    enum parse_result result = warc_parse(parser->payloads, document->raw, &document->id,
+                                          &document->lang, &document->text, &problem);
+    if (result == PARSE_OUT_OF_MEMORY)
         return out_of_memory(parse);
-    case WARC_BAD:
+    if (result == PARSE_BAD)
         return bad(parse, "%.*s: %s", document->id.size < 200 ? (int)document->id.size : 200,
                    document->id.data, problem);
-    }
-    if (!utf8_is_valid(document->text.data, document->text.size) ||
-        !utf8_is_valid(document->id.data, document->id.size) ||
-        !utf8_is_valid(document->lang.data, document->lang.size))
-        return not_utf8(parse);
-    return document->id.size ? COG_OK : id_of_place(parse);
+    return check_document(parse);
 }
 
 static cog_status parse_query(struct parse *parse) {
@@ -400,9 +382,7 @@ static cog_status parse_table_row(struct record_parser *parser, uint64_t number,
                                   .extra = row->extra,
                                   .line = number + 1};
     const char *problem = row->problem;
-    if (!problem && !(utf8_is_valid(row->text.data, row->text.size) &&
-                      utf8_is_valid(row->id.data, row->id.size) &&
-                      utf8_is_valid(row->lang.data, row->lang.size)))
+    if (!problem && !is_utf8(document))
         problem = "not valid UTF-8";
     if (!problem)
         problem = document_id_problem(row->id);

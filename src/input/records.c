@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "input/documents/csv_row.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "input/documents/warc_record.h"
 #include "input/input_files.h"
 
@@ -35,8 +35,11 @@ void record_cutter_start(struct record_cutter *cutter, const struct input_file *
 }
 
 static void found(struct record_cutter *cutter, struct cut *cut, size_t size, uint64_t newlines) {
-    *cut =
-        (struct cut){.size = size, .line = cutter->line, .number = ++cutter->count, .found = true};
+    *cut = (struct cut){.skip = cut->skip,
+                        .size = size,
+                        .line = cutter->line,
+                        .number = ++cutter->count,
+                        .found = true};
     cutter->line += newlines;
     cutter->scanned = 0;
 }
@@ -87,8 +90,7 @@ static const char *const OPEN_DUMP = "<mediawiki", *const CLOSE_DUMP = "</mediaw
                          *const OPEN_PAGE = "<page", *const CLOSE_PAGE = "</page>";
 
 static bool tag_at(const char *at, const char *end, const char *tag) {
-    size_t size = strlen(tag);
-    return (size_t)(end - at) >= size && memcmp(at, tag, size) == 0;
+    return view_begins_with(view_of(at, (size_t)(end - at)), tag);
 }
 
 /* The next '<' with enough bytes behind it to tell every tag, or with none to come; else NULL. */
@@ -145,31 +147,34 @@ static void skip_bytes(struct record_cutter *cutter, const char *data, size_t si
     cut->skip = size;
 }
 
+/* Skips what stands before the next page; cutter->in_page if there is one. */
+static cog_status enter_page(struct record_cutter *cutter, const char *data, size_t size,
+                             bool ended, const char *file_name, struct cut *cut, cog_error *error) {
+    const char *page = skip_to_page(cutter, data, data + size, ended);
+    size_t skip = page ? (size_t)(page - data) : ended ? size : searched_bytes(size);
+    skip_bytes(cutter, data, skip, cut);
+    cutter->in_page = page != NULL;
+    if (!cutter->started && (ended || cutter->skipped_bytes > MAX_PROLOGUE_BYTES))
+        return damaged_file(cutter, file_name,
+                            "not a MediaWiki dump: no <mediawiki> element in UTF-8", error);
+    if (!page && ended && !cutter->closed)
+        return damaged_file(cutter, file_name,
+                            "the dump stops without </mediawiki> (truncated); fetch it again",
+                            error);
+    return COG_OK;
+}
+
 static cog_status cut_page(struct record_cutter *cutter, const char *data, size_t size, bool ended,
                            const char *file_name, struct cut *cut, cog_error *error) {
-    const char *end = data + size;
-    if (!cutter->in_page) {
-        const char *page = skip_to_page(cutter, data, end, ended);
-        size_t skip = page ? (size_t)(page - data) : ended ? size : searched_bytes(size);
-        skip_bytes(cutter, data, skip, cut);
-        if (!cutter->started && (ended || cutter->skipped_bytes > MAX_PROLOGUE_BYTES))
-            return damaged_file(cutter, file_name,
-                                "not a MediaWiki dump: no <mediawiki> element in UTF-8", error);
-        if (!page && ended && !cutter->closed)
-            return damaged_file(cutter, file_name,
-                                "the dump stops without </mediawiki> (truncated); fetch it again",
-                                error);
-        if (!page)
-            return COG_OK;
-        cutter->in_page = true;
-        data = page;
-        size = (size_t)(end - page);
-    }
-    const char *stop = page_end(data, end, cutter->scanned, ended);
+    if (!cutter->in_page)
+        TRY(enter_page(cutter, data, size, ended, file_name, cut, error));
+    if (!cutter->in_page)
+        return COG_OK;
+    data += cut->skip;
+    size -= cut->skip;
+    const char *stop = page_end(data, data + size, cutter->scanned, ended);
     if (stop) {
-        size_t skip = cut->skip, record = (size_t)(stop - data);
-        found(cutter, cut, record, count_newlines(data, data + record));
-        cut->skip = skip;
+        found(cutter, cut, (size_t)(stop - data), count_newlines(data, stop));
         cutter->in_page = false;
     } else if (ended) {
         return damaged_file(cutter, file_name,
@@ -183,20 +188,18 @@ static cog_status cut_page(struct record_cutter *cutter, const char *data, size_
 static cog_status cut_element(struct record_cutter *cutter, const char *data, size_t size,
                               bool ended, const char *file_name, struct cut *cut,
                               cog_error *error) {
-    size_t skip = 0, element;
+    size_t element;
     if (cutter->array.state != JSON_ARRAY_ELEMENT) {
-        skip = json_array_skip(&cutter->array, data, size);
-        cutter->line += count_newlines(data, data + skip);
+        cut->skip = json_array_skip(&cutter->array, data, size);
+        cutter->line += count_newlines(data, data + cut->skip);
     }
-    cut->skip = skip;
     if (cutter->array.state == JSON_ARRAY_DAMAGED)
         return damaged_file(cutter, file_name, "something follows the JSON array", error);
     bool inside = cutter->array.state == JSON_ARRAY_ELEMENT;
-    data += skip;
-    size -= skip;
+    data += cut->skip;
+    size -= cut->skip;
     if (inside && json_array_element(&cutter->array, data, cutter->scanned, size, &element)) {
         found(cutter, cut, element, count_newlines(data, data + element));
-        cut->skip = skip;
         return COG_OK;
     }
     if (ended && cutter->array.state != JSON_ARRAY_CLOSED)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 
 /* The column that a number names; CSV_NO_COLUMN if the name is no number. */
 static size_t numbered_column(const char *name) {
@@ -48,7 +48,7 @@ cog_status table_options_check(const struct reader_options *options,
 }
 
 static bool column_is(struct bytes_view field, const char *name) {
-    return name && field.size == strlen(name) && memcmp(field.data, name, field.size) == 0;
+    return name && view_is(field, name);
 }
 
 static void take_column(const struct reader_options *options, struct csv_columns *columns,

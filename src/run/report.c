@@ -111,7 +111,7 @@ void report_notice(cog_report *report, const char *format, ...) {
 }
 
 static bool json_string(struct buffer *json, const char *text) {
-    return json_append_string(json, view_of(text, strlen(text)));
+    return json_append_string(json, view_of_text(text));
 }
 
 static bool json_number(struct buffer *json, double number) {

@@ -1,6 +1,6 @@
 #include "input/documents/csv_row.h"
 
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 
 size_t csv_scan_row(struct csv_scan *scan, const char *data, size_t from, size_t size) {
     const char *end = data + size;

@@ -109,8 +109,9 @@ static unsigned numeric_entity(const char *digits, const char *end) {
 static int by_name(const void *key, const void *element) {
     const struct bytes_view *name = key;
     const struct entity *entity = element;
-    int order = strncmp(name->data, entity->name, name->size);
-    return order ? order : -(entity->name[name->size] != 0);
+    const size_t size = strlen(entity->name), common = name->size < size ? name->size : size;
+    int order = memcmp(name->data, entity->name, common); /* the key may hold NULs */
+    return order ? order : ORDER(name->size, size);
 }
 
 static unsigned named_entity(struct bytes_view name) {

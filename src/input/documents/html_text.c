@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 #include "input/documents/html_entity.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 
 struct page {
     const char *at, *end;
@@ -29,10 +29,6 @@ static const char *const blocks[] = {
     "menu",    "nav",     "ol",     "option",     "p",        "pre",    "section",  "select",
     "summary", "table",   "tbody",  "td",         "textarea", "tfoot",  "th",       "thead",
     "title",   "tr",      "ul"};
-
-static bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 static bool is_white(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');

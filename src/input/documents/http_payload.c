@@ -9,8 +9,8 @@
 #include "base/io/compression.h"
 #include "base/memory.h"
 #include "input/documents/html_text.h"
-#include "input/documents/json_parser.h"
 #include "input/documents/message_header.h"
+#include "input/documents/text_bytes.h"
 
 enum {
     CHARSET_BYTES = 64,
@@ -102,18 +102,18 @@ static bool read_chunk_line(const char **at, const char *end, size_t *size) {
 
 /* Joins the chunks of a body. Many crawlers join them and keep the header: a body that does not
  * start with the size of a chunk is left as it is. */
-static enum payload_result join_chunks(struct payload_decoder *decoder, bool cut_short,
-                                       struct bytes_view *body, const char **problem) {
+static enum parse_result join_chunks(struct payload_decoder *decoder, bool cut_short,
+                                     struct bytes_view *body, const char **problem) {
     const char *at = body->data, *end = at + body->size;
     size_t size;
     buffer_reset(&decoder->joined);
     if (!read_chunk_line(&at, end, &size))
-        return PAYLOAD_OK;
+        return PARSE_OK;
     bool whole = true;
     while (whole && size) {
         whole = size <= (size_t)(end - at);
         if (!buffer_append(&decoder->joined, at, whole ? size : (size_t)(end - at)))
-            return PAYLOAD_OUT_OF_MEMORY;
+            return PARSE_OUT_OF_MEMORY;
         at += whole ? size : (size_t)(end - at);
         while (at < end && is_one_of(*at, "\r\n"))
             at++;
@@ -121,76 +121,76 @@ static enum payload_result join_chunks(struct payload_decoder *decoder, bool cut
     }
     *problem = "its chunks stop early";
     *body = view_of(decoder->joined.data, decoder->joined.size);
-    return whole || cut_short ? PAYLOAD_OK : PAYLOAD_BAD;
+    return whole || cut_short ? PARSE_OK : PARSE_BAD;
 }
 
-static enum payload_result run_codec(struct codec *codec, struct bytes_view packed,
-                                     struct buffer *out, bool cut_short, const char **problem) {
+static enum parse_result run_codec(struct codec *codec, struct bytes_view packed,
+                                   struct buffer *out, bool cut_short, const char **problem) {
     enum { STEP_BYTES = 1 << 16 };
     buffer_reset(out);
     for (;;) {
         size_t produced = 0, before = packed.size;
         if (out->size > BODY_MAX_BYTES) {
             *problem = "its body unpacks to more than 256 MiB";
-            return PAYLOAD_BAD;
+            return PARSE_BAD;
         }
         if (!buffer_reserve(out, STEP_BYTES))
-            return PAYLOAD_OUT_OF_MEMORY;
+            return PARSE_OUT_OF_MEMORY;
         cog_status status =
             codec_run(codec, &packed, true, out->data + out->size, STEP_BYTES, &produced);
         if (status == COG_ERR_MEMORY)
-            return PAYLOAD_OUT_OF_MEMORY;
+            return PARSE_OUT_OF_MEMORY;
         out->size += produced;
         bool stuck = produced == 0 && packed.size == before;
         if (status == COG_OK && codec_is_complete(codec) && packed.size == 0)
-            return PAYLOAD_OK;
+            return PARSE_OK;
         if (status != COG_OK || stuck) {
             *problem = "its body is not whole, or not compressed as its header says";
-            return cut_short ? PAYLOAD_OK : PAYLOAD_BAD;
+            return cut_short ? PARSE_OK : PARSE_BAD;
         }
     }
 }
 
 /* Unpacks a body. Many crawlers unpack it and keep the header: a body that does not start like the
  * compression is left as it is. */
-static enum payload_result unpack(struct payload_decoder *decoder, struct bytes_view encoding,
-                                  bool cut_short, struct bytes_view *body, const char **problem) {
+static enum parse_result unpack(struct payload_decoder *decoder, struct bytes_view encoding,
+                                bool cut_short, struct bytes_view *body, const char **problem) {
     enum compression found = compression_of_bytes(body->data, body->size);
     bool gzip = message_value_is(encoding, "gzip") || message_value_is(encoding, "x-gzip");
     bool zstd = message_value_is(encoding, "zstd");
     if (encoding.size == 0 || message_value_is(encoding, "identity") || body->size == 0)
-        return PAYLOAD_OK;
+        return PARSE_OK;
     if (!gzip && !zstd) {
         *problem = "its content encoding is neither gzip nor zstd; let the crawler unpack bodies";
-        return PAYLOAD_BAD;
+        return PARSE_BAD;
     }
     if (found != (gzip ? COMPRESSION_GZIP : COMPRESSION_ZSTD))
-        return PAYLOAD_OK;
+        return PARSE_OK;
     struct codec *codec = decompressor_create(found);
     if (!codec)
-        return PAYLOAD_OUT_OF_MEMORY;
-    enum payload_result result = run_codec(codec, *body, &decoder->unpacked, cut_short, problem);
+        return PARSE_OUT_OF_MEMORY;
+    enum parse_result result = run_codec(codec, *body, &decoder->unpacked, cut_short, problem);
     codec_free(codec);
     *body = view_of(decoder->unpacked.data, decoder->unpacked.size);
     return result;
 }
 
-enum payload_result http_response_text(struct payload_decoder *decoder, struct bytes_view bytes,
-                                       struct bytes_view identified, bool cut_short,
-                                       struct bytes_view *text, const char **problem) {
+enum parse_result http_response_text(struct payload_decoder *decoder, struct bytes_view bytes,
+                                     struct bytes_view identified, bool cut_short,
+                                     struct bytes_view *text, const char **problem) {
     struct response response;
     *problem = "not a successful HTTP response";
     if (!split_response(bytes, identified, &response))
-        return PAYLOAD_BAD;
+        return PARSE_BAD;
     struct bytes_view body = response.body;
-    enum payload_result result = PAYLOAD_OK;
+    enum parse_result result = PARSE_OK;
     if (message_value_is(message_field(response.header, "Transfer-Encoding"), "chunked"))
         result = join_chunks(decoder, cut_short, &body, problem);
-    if (result == PAYLOAD_OK)
+    if (result == PARSE_OK)
         result = unpack(decoder, message_field(response.header, "Content-Encoding"), cut_short,
                         &body, problem);
-    return result == PAYLOAD_OK ? payload_text(decoder, body, response.content_type, text, problem)
-                                : result;
+    return result == PARSE_OK ? payload_text(decoder, body, response.content_type, text, problem)
+                              : result;
 }
 
 /* ---- Character sets -------------------------------------------------------------------------- */
@@ -272,39 +272,39 @@ static bool open_converter(struct payload_decoder *decoder, const char *name) {
     return decoder->converter != NULL;
 }
 
-static enum payload_result convert(struct payload_decoder *decoder, const char *charset,
-                                   struct bytes_view *body, const char **problem) {
+static enum parse_result convert(struct payload_decoder *decoder, const char *charset,
+                                 struct bytes_view *body, const char **problem) {
     struct buffer *out = &decoder->converted;
     *problem = "its body is longer than 256 MiB, in another character set than UTF-8";
     if (body->size > BODY_MAX_BYTES)
-        return PAYLOAD_BAD;
+        return PARSE_BAD;
     /* No character set has fewer bytes than half of its UTF-16 units. */
     size_t room = 2 * body->size + 8;
     if (!open_converter(decoder, charset) ||
         !memory_grow((void **)&decoder->units, &decoder->unit_capacity, room, sizeof(UChar)))
-        return PAYLOAD_OUT_OF_MEMORY;
+        return PARSE_OUT_OF_MEMORY;
     UErrorCode code = U_ZERO_ERROR;
     int32_t units = ucnv_toUChars(decoder->converter, decoder->units, (int32_t)room, body->data,
                                   (int32_t)body->size, &code),
             size = 0;
     *problem = "its body cannot be converted to UTF-8";
     if (U_FAILURE(code))
-        return PAYLOAD_BAD;
+        return PARSE_BAD;
     buffer_reset(out);
     if (!buffer_reserve(out, 3 * (size_t)units + 1))
-        return PAYLOAD_OUT_OF_MEMORY;
+        return PARSE_OUT_OF_MEMORY;
     u_strToUTF8WithSub(out->data, (int32_t)(3 * (size_t)units + 1), &size, decoder->units, units,
                        0xfffd, NULL, &code);
     if (U_FAILURE(code))
-        return PAYLOAD_BAD;
+        return PARSE_BAD;
     out->size = (size_t)size;
     *body = view_of(out->data, out->size);
-    return PAYLOAD_OK;
+    return PARSE_OK;
 }
 
-enum payload_result payload_text(struct payload_decoder *decoder, struct bytes_view body,
-                                 struct bytes_view content_type, struct bytes_view *text,
-                                 const char **problem) {
+enum parse_result payload_text(struct payload_decoder *decoder, struct bytes_view body,
+                               struct bytes_view content_type, struct bytes_view *text,
+                               const char **problem) {
     char charset[CHARSET_BYTES];
     bool html = is_html(content_type);
     choose_charset(body, content_type, charset);
@@ -312,10 +312,10 @@ enum payload_result payload_text(struct payload_decoder *decoder, struct bytes_v
     if (!charset[0])
         strcpy(charset, "windows-1252");
     if (!may_be_utf8 || !utf8_is_valid(body.data, body.size)) {
-        enum payload_result result = convert(decoder, charset, &body, problem);
-        if (result != PAYLOAD_OK)
+        enum parse_result result = convert(decoder, charset, &body, problem);
+        if (result != PARSE_OK)
             return result;
     }
     *text = without_mark(body);
-    return !html || html_text(*text, &decoder->text, text) ? PAYLOAD_OK : PAYLOAD_OUT_OF_MEMORY;
+    return !html || html_text(*text, &decoder->text, text) ? PARSE_OK : PARSE_OUT_OF_MEMORY;
 }

@@ -6,7 +6,7 @@
  * the character set become U+FFFD. */
 #pragma once
 
-#include "base/memory.h"
+#include "input/documents/text_bytes.h"
 
 /* Buffers that are reused between payloads; NULL if memory ran out. */
 struct payload_decoder;
@@ -19,15 +19,13 @@ bool payload_is_text(struct bytes_view content_type);
  * type. */
 bool http_response_is_text(struct bytes_view response, struct bytes_view identified);
 
-enum payload_result { PAYLOAD_OK, PAYLOAD_BAD, PAYLOAD_OUT_OF_MEMORY };
-
 /* The text of a response. cut_short: the crawl kept only the front of the body, so a missing end is
- * no fault. *text is valid until the next call and as long as the response. On PAYLOAD_BAD,
+ * no fault. *text is valid until the next call and as long as the response. On PARSE_BAD,
  * *problem is set to the reason (a constant). */
-enum payload_result http_response_text(struct payload_decoder *decoder, struct bytes_view response,
-                                       struct bytes_view identified, bool cut_short,
-                                       struct bytes_view *text, const char **problem);
+enum parse_result http_response_text(struct payload_decoder *decoder, struct bytes_view response,
+                                     struct bytes_view identified, bool cut_short,
+                                     struct bytes_view *text, const char **problem);
 /* The same for a body of a known type. */
-enum payload_result payload_text(struct payload_decoder *decoder, struct bytes_view body,
-                                 struct bytes_view content_type, struct bytes_view *text,
-                                 const char **problem);
+enum parse_result payload_text(struct payload_decoder *decoder, struct bytes_view body,
+                               struct bytes_view content_type, struct bytes_view *text,
+                               const char **problem);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 
 static const char WHITE_SPACE[] = " \t\r\n";
 

@@ -43,7 +43,7 @@ bool json_token_is_number(struct bytes_view token) {
 static bool json_token_is_literal(struct bytes_view token) {
     static const char *const literals[] = {"true", "false", "null"};
     for (size_t i = 0; i < sizeof literals / sizeof *literals; i++)
-        if (token.size == strlen(literals[i]) && memcmp(token.data, literals[i], token.size) == 0)
+        if (view_is(token, literals[i]))
             return true;
     return false;
 }
@@ -143,25 +143,25 @@ static char *decode_run(const char *at, const char *end, char *out) {
     return out;
 }
 
-enum json_result json_string_decode(struct bytes_view token, struct buffer *decoded,
-                                    struct bytes_view *text) {
+enum parse_result json_string_decode(struct bytes_view token, struct buffer *decoded,
+                                     struct bytes_view *text) {
     if (!is_quoted(token))
-        return JSON_INVALID;
+        return PARSE_BAD;
     const char *start = token.data + 1, *end = token.data + token.size - 1;
     const char *escape = (const char *)memchr(start, '\\', (size_t)(end - start));
     *text = view_of(start, (size_t)(end - start));
     if (!escape)
-        return JSON_OK;
+        return PARSE_OK;
     if (!buffer_reserve(decoded, token.size))
-        return JSON_OUT_OF_MEMORY;
+        return PARSE_OUT_OF_MEMORY;
     char *out = decoded->data + decoded->size;
     memcpy(out, start, (size_t)(escape - start));
     const char *stop = decode_run(escape, end, out + (escape - start));
     if (!stop)
-        return JSON_INVALID;
+        return PARSE_BAD;
     *text = view_of(out, (size_t)(stop - out));
     decoded->size += text->size;
-    return JSON_OK;
+    return PARSE_OK;
 }
 
 /* Whether every escape of a string token is legal (no lone surrogates). */
@@ -405,67 +405,16 @@ void json_parser_free(json_parser *parser) {
     delete parser;
 }
 
-json_result json_parser_find(json_parser *parser, const char *data, size_t size, json_field *fields,
-                             size_t count, const char **problem) {
+parse_result json_parser_find(json_parser *parser, const char *data, size_t size,
+                              json_field *fields, size_t count, const char **problem) {
     for (size_t i = 0; i < count; i++)
         fields[i].token = view_of(data, 0);
     ondemand::document document;
     simdjson::error_code code = start(parser->parser, data, size, document);
     if (code == simdjson::MEMALLOC)
-        return JSON_OUT_OF_MEMORY;
+        return PARSE_OUT_OF_MEMORY;
     *problem = code ? simdjson::error_message(code) : take_fields(document, fields, count);
-    return *problem ? JSON_INVALID : JSON_OK;
-}
-
-bool utf8_is_valid(const char *data, size_t size) {
-    return size == 0 || simdjson::validate_utf8(data, size);
-}
-
-utf16_order utf16_order_of_markup(struct bytes_view bytes) {
-    size_t mark = bytes.size >= 4 && (memcmp(bytes.data, "\xff\xfe", 2) == 0 ||
-                                      memcmp(bytes.data, "\xfe\xff", 2) == 0)
-                      ? 2
-                      : 0;
-    if (bytes.size < mark + 2)
-        return UTF16_NONE;
-    const char *first = bytes.data + mark;
-    return first[0] == '<' && !first[1]   ? UTF16_LITTLE
-           : !first[0] && first[1] == '<' ? UTF16_BIG
-                                          : UTF16_NONE;
-}
-
-size_t utf16_convert(struct bytes_view bytes, enum utf16_order order, struct buffer *out) {
-    const unsigned char *data = reinterpret_cast<const unsigned char *>(bytes.data);
-    int high = order == UTF16_BIG ? 0 : 1;
-    auto unit = [&](size_t at) { return uint32_t(data[at + high] << 8 | data[at + 1 - high]); };
-    size_t at = 0;
-    while (at + 2 <= bytes.size) {
-        uint32_t c = unit(at);
-        if (c >= 0xd800 && c < 0xdc00) {
-            if (at + 4 > bytes.size)
-                break;
-            uint32_t low = unit(at + 2);
-            bool pair = low >= 0xdc00 && low < 0xe000;
-            c = pair ? 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00) : 0xfffd;
-            at += pair ? 4 : 2;
-        } else {
-            c = c >= 0xdc00 && c < 0xe000 ? 0xfffd : c;
-            at += 2;
-        }
-        if (c != 0xfeff)
-            out->size += utf8_encode(c, out->data + out->size);
-    }
-    return at;
-}
-
-uint64_t count_newlines(const char *data, const char *end) {
-    uint64_t count = 0;
-    while (data < end &&
-           (data = static_cast<const char *>(memchr(data, '\n', size_t(end - data))))) {
-        count++;
-        data++;
-    }
-    return count;
+    return *problem ? PARSE_BAD : PARSE_OK;
 }
 
 bool json_has_name(struct bytes_view object, struct bytes_view name) {
@@ -479,13 +428,4 @@ bool json_has_name(struct bytes_view object, struct bytes_view name) {
             return true;
     }
     return false;
-}
-
-struct bytes_view without_line_end(struct bytes_view line) {
-    if (line.size && line.data[line.size - 1] == '\n') {
-        line.size--;
-        if (line.size && line.data[line.size - 1] == '\r')
-            line.size--;
-    }
-    return line;
 }

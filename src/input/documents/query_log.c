@@ -8,7 +8,7 @@
 #include "base/hash_table.h"
 #include "base/memory.h"
 #include "input/documents/csv_row.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 
 struct text_place {
     size_t offset, size; /* in query_log.texts */
@@ -316,28 +316,32 @@ size_t query_log_record_at(const struct query_log *log, uint64_t line,
     return SIZE_MAX;
 }
 
-bool query_log_append(const struct query_log *log, size_t index, struct buffer *bytes,
-                      struct record *record) {
-    bool bad = index < log->bad_count;
-    size_t query = bad ? 0 : index - log->bad_count;
-    const struct text_place *place = bad ? &log->bad_rows[index] : &log->queries[query];
-    size_t first = bad ? 0 : log->starts[query];
-    size_t terms = bad ? 0 : log->starts[query + 1] - first;
-    uint64_t count = bad ? BAD_ROW : terms;
-    const void *head = bad ? (const void *)&log->problems[index] : log->terms + first;
-    size_t head_bytes = bad ? sizeof *log->problems : terms * sizeof *log->terms;
+/* A count, then the terms of a query or the problem of a bad row, then its text. */
+static bool append_record(const struct query_log *log, const struct text_place *place,
+                          uint64_t count, const void *head, size_t head_bytes, struct buffer *bytes,
+                          struct record *record) {
+    static const char zeros[8];
+    const size_t offset = (bytes->size + 7) / 8 * 8;
     /* Without any text there is no buffer of texts. */
     const char *text = place->size ? log->texts.data + place->offset : NULL;
-    static const char zeros[8];
-    size_t offset = (bytes->size + 7) / 8 * 8;
     if (!buffer_append(bytes, zeros, offset - bytes->size) ||
-        !buffer_append(bytes, &count, sizeof count) ||
-        !buffer_append(bytes, head_bytes ? head : NULL, head_bytes) ||
+        !buffer_append(bytes, &count, sizeof count) || !buffer_append(bytes, head, head_bytes) ||
         !buffer_append(bytes, text, place->size))
         return false;
     *record = (struct record){
         .offset = offset, .size = bytes->size - offset, .line = place->line, .file = place->file};
     return true;
+}
+
+bool query_log_append(const struct query_log *log, size_t index, struct buffer *bytes,
+                      struct record *record) {
+    if (index < log->bad_count)
+        return append_record(log, &log->bad_rows[index], BAD_ROW, &log->problems[index],
+                             sizeof *log->problems, bytes, record);
+    const size_t query = index - log->bad_count, first = log->starts[query];
+    const size_t terms = log->starts[query + 1] - first;
+    return append_record(log, &log->queries[query], terms, log->terms + first,
+                         terms * sizeof *log->terms, bytes, record);
 }
 
 struct query_record query_record_view(const char *data, size_t size) {

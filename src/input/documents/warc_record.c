@@ -4,8 +4,8 @@
 #include <strings.h>
 
 #include "input/documents/http_payload.h"
-#include "input/documents/json_parser.h"
 #include "input/documents/message_header.h"
+#include "input/documents/text_bytes.h"
 
 static const char MAGIC[] = "WARC/";
 enum { MAGIC_BYTES = sizeof MAGIC - 1, HEADER_MAX_BYTES = 1 << 20 };
@@ -107,52 +107,27 @@ bool warc_is_document(struct bytes_view bytes) {
            http_response_is_text(record.content, record.identified);
 }
 
-struct warc_parser {
-    struct payload_decoder *decoder;
-};
-
-struct warc_parser *warc_parser_create(void) {
-    struct warc_parser *parser = calloc(1, sizeof *parser);
-    if (parser && !(parser->decoder = payload_decoder_create())) {
-        free(parser);
-        return NULL;
-    }
-    return parser;
-}
-
-void warc_parser_free(struct warc_parser *parser) {
-    if (!parser)
-        return;
-    payload_decoder_free(parser->decoder);
-    free(parser);
-}
-
 /* The first of the languages, which is the one of most of the text. */
 static struct bytes_view first_language(struct bytes_view languages) {
     const char *comma = languages.size ? memchr(languages.data, ',', languages.size) : NULL;
     return comma ? view_of(languages.data, (size_t)(comma - languages.data)) : languages;
 }
 
-enum warc_result warc_parse(struct warc_parser *parser, struct bytes_view bytes,
-                            struct bytes_view *id, struct bytes_view *lang, struct bytes_view *text,
-                            const char **problem) {
-    static const enum warc_result results[] = {[PAYLOAD_OK] = WARC_OK,
-                                               [PAYLOAD_BAD] = WARC_BAD,
-                                               [PAYLOAD_OUT_OF_MEMORY] = WARC_OUT_OF_MEMORY};
+enum parse_result warc_parse(struct payload_decoder *decoder, struct bytes_view bytes,
+                             struct bytes_view *id, struct bytes_view *lang,
+                             struct bytes_view *text, const char **problem) {
     struct warc_record record;
     *problem = "not a whole record";
     if (!split_record(bytes, &record))
-        return WARC_BAD;
+        return PARSE_BAD;
     bool cut_short = message_field(record.header, "WARC-Truncated").size > 0;
     *id = without_brackets(message_field(record.header, "WARC-Target-URI"));
     *lang = first_language(message_field(record.header, "WARC-Identified-Content-Language"));
     if (message_value_is(record.type, "conversion")) {
         *text = record.content;
-        return WARC_OK;
+        return PARSE_OK;
     }
     if (message_value_is(record.type, "resource"))
-        return results[payload_text(parser->decoder, record.content, record.content_type, text,
-                                    problem)];
-    return results[http_response_text(parser->decoder, record.content, record.identified, cut_short,
-                                      text, problem)];
+        return payload_text(decoder, record.content, record.content_type, text, problem);
+    return http_response_text(decoder, record.content, record.identified, cut_short, text, problem);
 }

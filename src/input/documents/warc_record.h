@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/memory.h"
+#include "input/documents/http_payload.h"
 
 /* The scan for the end of a record; keeps its state between the pieces in which the record arrives.
  */
@@ -24,16 +24,9 @@ const char *warc_scan_record(struct warc_scan *scan, const char *data, size_t si
 /* Whether a whole record is a document. */
 bool warc_is_document(struct bytes_view record);
 
-struct warc_parser;
-/* NULL when memory ran out. */
-struct warc_parser *warc_parser_create(void);
-void warc_parser_free(struct warc_parser *parser);
-
-enum warc_result { WARC_OK, WARC_BAD, WARC_OUT_OF_MEMORY };
-
 /* Parses a record that is a document. id and lang may be empty; neither they nor the text of a
  * conversion record are checked to be UTF-8. Views are valid until the next call and as long as the
- * record. On WARC_BAD, *problem is set to the reason (a constant). */
-enum warc_result warc_parse(struct warc_parser *parser, struct bytes_view record,
-                            struct bytes_view *id, struct bytes_view *lang, struct bytes_view *text,
-                            const char **problem);
+ * record. On PARSE_BAD, *problem is set to the reason (a constant). */
+enum parse_result warc_parse(struct payload_decoder *decoder, struct bytes_view record,
+                             struct bytes_view *id, struct bytes_view *lang,
+                             struct bytes_view *text, const char **problem);

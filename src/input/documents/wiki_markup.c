@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "input/documents/html_entity.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "input/parallel/wiki_languages.h"
 
 /* Bounds keep broken markup from being searched again and again. */
@@ -289,10 +289,6 @@ static bool skip_address(struct stripping *s) {
         return true;
     }
     return false;
-}
-
-static bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* At '<': drops a tag; tags that break lines leave a newline. */

@@ -62,8 +62,8 @@ static void XMLCALL character_data(void *context, const XML_Char *data, int size
         parser->out_of_memory = true;
 }
 
-static enum wiki_result parse_xml(struct wiki_page_parser *parser, struct bytes_view page,
-                                  const char **problem) {
+static enum parse_result parse_xml(struct wiki_page_parser *parser, struct bytes_view page,
+                                   const char **problem) {
     XML_ParserReset(parser->expat, "UTF-8");
     XML_SetUserData(parser->expat, parser);
     XML_SetElementHandler(parser->expat, start_element, end_element);
@@ -80,34 +80,29 @@ static enum wiki_result parse_xml(struct wiki_page_parser *parser, struct bytes_
     }
     enum XML_Error code = XML_GetErrorCode(parser->expat);
     if (parser->out_of_memory || (status != XML_STATUS_OK && code == XML_ERROR_NO_MEMORY))
-        return WIKI_OUT_OF_MEMORY;
+        return PARSE_OUT_OF_MEMORY;
     *problem = status == XML_STATUS_OK ? NULL : XML_ErrorString(code);
-    return *problem ? WIKI_INVALID : WIKI_OK;
+    return *problem ? PARSE_BAD : PARSE_OK;
 }
 
-enum wiki_result wiki_page_parse(struct wiki_page_parser *parser, struct bytes_view page,
-                                 struct bytes_view namespaces, struct bytes_view *title,
-                                 struct bytes_view *text, const char **problem) {
-    enum wiki_result result = parse_xml(parser, page, problem);
-    if (result != WIKI_OK)
+enum parse_result wiki_page_parse(struct wiki_page_parser *parser, struct bytes_view page,
+                                  struct bytes_view namespaces, struct bytes_view *title,
+                                  struct bytes_view *text, const char **problem) {
+    enum parse_result result = parse_xml(parser, page, problem);
+    if (result != PARSE_OK)
         return result;
-    *title = view_of(parser->title.data, parser->title.size);
+    *title = buffer_view(&parser->title);
     if (title->size == 0) {
         *problem = "a page without a title";
-        return WIKI_INVALID;
+        return PARSE_BAD;
     }
     struct bytes_view markup =
         view_of(parser->markup.data ? parser->markup.data : "", parser->markup.size);
-    return wiki_strip(&parser->stripper, markup, namespaces, text) ? WIKI_OK : WIKI_OUT_OF_MEMORY;
+    return wiki_strip(&parser->stripper, markup, namespaces, text) ? PARSE_OK : PARSE_OUT_OF_MEMORY;
 }
 
 static const char *find(struct bytes_view bytes, const char *needle) {
     return bytes.size ? memmem(bytes.data, bytes.size, needle, strlen(needle)) : NULL;
-}
-
-static bool begins_with(struct bytes_view bytes, const char *text) {
-    size_t size = strlen(text);
-    return bytes.size >= size && memcmp(bytes.data, text, size) == 0;
 }
 
 bool wiki_namespaces_read(struct bytes_view opening, struct buffer *namespaces) {
@@ -120,8 +115,8 @@ bool wiki_namespaces_read(struct bytes_view opening, struct buffer *namespaces) 
         const char *stop = close ? memchr(close, '<', (size_t)(end - close)) : NULL;
         if (!stop)
             break;
-        bool dropped = begins_with(opening, "6\"") || begins_with(opening, "14\"") ||
-                       begins_with(opening, "-2\"");
+        bool dropped = view_begins_with(opening, "6\"") || view_begins_with(opening, "14\"") ||
+                       view_begins_with(opening, "-2\"");
         if (dropped && close[-1] != '/' &&
             !wiki_namespace_add(namespaces, view_of(close + 1, (size_t)(stop - close - 1))))
             return false;
@@ -130,8 +125,8 @@ bool wiki_namespaces_read(struct bytes_view opening, struct buffer *namespaces) 
 }
 
 void wiki_drop_declaration(struct buffer *opening) {
-    struct bytes_view bytes = view_of(opening->data, opening->size);
-    const char *end = begins_with(bytes, "<?xml") ? find(bytes, "?>") : NULL;
+    struct bytes_view bytes = buffer_view(opening);
+    const char *end = view_begins_with(bytes, "<?xml") ? find(bytes, "?>") : NULL;
     if (!end)
         return;
     opening->size -= (size_t)(end + 2 - opening->data);
@@ -173,8 +168,8 @@ static bool is_redirect(struct bytes_view head, struct bytes_view page) {
            strncasecmp(close + 1, "#REDIRECT", 9) == 0;
 }
 
-enum wiki_result wiki_page_judge(struct wiki_page_parser *parser, struct bytes_view page,
-                                 struct bytes_view namespaces, enum wiki_verdict *verdict) {
+enum parse_result wiki_page_judge(struct wiki_page_parser *parser, struct bytes_view page,
+                                  struct bytes_view namespaces, enum wiki_verdict *verdict) {
     const char *text = find(page, "<text");
     struct bytes_view head = view_of(page.data, text ? (size_t)(text - page.data) : page.size);
     *verdict = WIKI_ARTICLE;
@@ -185,11 +180,11 @@ enum wiki_result wiki_page_judge(struct wiki_page_parser *parser, struct bytes_v
     else if (has_stub_template(page))
         *verdict = WIKI_STUB;
     if (*verdict != WIKI_ARTICLE || page.size >= SHORT_PAGE_BYTES)
-        return WIKI_OK;
+        return PARSE_OK;
     struct bytes_view title, plain;
     const char *problem;
-    enum wiki_result result = wiki_page_parse(parser, page, namespaces, &title, &plain, &problem);
-    if (result == WIKI_OK && plain.size < STUB_TEXT_BYTES)
+    enum parse_result result = wiki_page_parse(parser, page, namespaces, &title, &plain, &problem);
+    if (result == PARSE_OK && plain.size < STUB_TEXT_BYTES)
         *verdict = WIKI_STUB;
-    return result == WIKI_OUT_OF_MEMORY ? result : WIKI_OK;
+    return result == PARSE_OUT_OF_MEMORY ? result : PARSE_OK;
 }

@@ -74,8 +74,6 @@ void line_source_put_back(struct line_source *source) {
 }
 
 void line_source_close(struct line_source *source) {
-    if (source->bytes.name)
-        byte_source_stop(&source->bytes);
     byte_source_free(&source->bytes);
     buffer_free(&source->window);
     *source = (struct line_source){.bytes = {.descriptor = -1, .spool = -1}};

@@ -52,8 +52,8 @@ static cog_status read_header(struct pair_reader *reader, cog_error *error) {
     const char *from_name = reader->options.from_language, *to_name = reader->options.to_language;
     char code[LANGUAGE_CODE_BYTES], from[LANGUAGE_CODE_BYTES], to[LANGUAGE_CODE_BYTES];
     find_language(&reader->po->fields[PO_STR], code);
-    language_canonical(view_of(from_name, strlen(from_name)), from);
-    language_canonical(view_of(to_name, strlen(to_name)), to);
+    language_canonical(view_of_text(from_name), from);
+    language_canonical(view_of_text(to_name), to);
     reader->po->translation_is_to = code[0] && strcmp(code, to) == 0;
     if (!code[0] || strcmp(code, to) == 0 || strcmp(code, from) == 0)
         return COG_OK;
@@ -84,8 +84,7 @@ static cog_status add_strings(struct pair_reader *reader, struct pair_batch *bat
             drop_accelerator(original, *mark);
             drop_accelerator(other, *mark);
         }
-    struct bytes_view a = view_of(other->data, other->size),
-                      b = view_of(original->data, original->size);
+    struct bytes_view a = buffer_view(other), b = buffer_view(original);
     return pair_reader_add(reader, batch, reader->po->translation_is_to ? b : a,
                            reader->po->translation_is_to ? a : b, reader->from.line, error);
 }
@@ -125,11 +124,6 @@ static bool append_quoted(struct buffer *buffer, struct bytes_view line) {
     return true;
 }
 
-static bool starts_with(struct bytes_view line, const char *word) {
-    size_t size = strlen(word);
-    return line.size >= size && memcmp(line.data, word, size) == 0;
-}
-
 static enum po_field field_of(struct bytes_view line) {
     static const struct {
         const char *word;
@@ -138,7 +132,7 @@ static enum po_field field_of(struct bytes_view line) {
                  {"msgstr[1]", PO_STR_1},     {"msgstr[", PO_OTHER}, {"msgstr", PO_STR},
                  {"msgctxt", PO_CONTEXT}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (starts_with(line, words[i].word))
+        if (view_begins_with(line, words[i].word))
             return words[i].field;
     return PO_NONE;
 }
@@ -147,20 +141,20 @@ static cog_status take_line(struct pair_reader *reader, struct pair_batch *batch
                             struct bytes_view line, cog_error *error) {
     struct po_parser *parser = reader->po;
     cog_status status = COG_OK;
-    bool comment = starts_with(line, "#");
+    bool comment = view_begins_with(line, "#");
     enum po_field field = comment ? PO_NONE : field_of(line);
     bool begins = line.size == 0 || comment || field == PO_CONTEXT ||
                   (field == PO_ID && parser->current != PO_CONTEXT);
     if (begins && parser->any)
         status = finish_entry(reader, batch, error);
     if (comment) {
-        parser->fuzzy |= starts_with(line, "#,") && memmem(line.data, line.size, "fuzzy", 5);
+        parser->fuzzy |= view_begins_with(line, "#,") && memmem(line.data, line.size, "fuzzy", 5);
         return status;
     }
     if (field != PO_NONE) {
         parser->current = field;
         parser->any |= field == PO_ID;
-    } else if (!starts_with(line, "\"")) {
+    } else if (!view_begins_with(line, "\"")) {
         return status;
     }
     if (status == COG_OK && !append_quoted(&parser->fields[parser->current], line))

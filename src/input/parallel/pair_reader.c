@@ -7,7 +7,7 @@
 
 #include "base/io/compression.h"
 #include "base/memory.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 
 void pair_batch_free(struct pair_batch *batch) {
     buffer_free(&batch->text);
@@ -50,7 +50,7 @@ cog_status pair_reader_add(struct pair_reader *reader, struct pair_batch *batch,
 static bool is_header(const struct pair_reader *reader, struct bytes_view line) {
     static const char header[] = "from\tto\tsimilarity\t";
     return reader->from.line == 1 && line.size > sizeof header - 1 &&
-           memcmp(line.data, header, sizeof header - 1) == 0;
+           view_begins_with(line, header);
 }
 
 static cog_status fill_tsv(struct pair_reader *reader, struct pair_batch *batch, bool *done,
@@ -110,20 +110,16 @@ static struct bytes_view extension_of(const char *path) {
     return has_dot ? view_of(path + begin, size - begin) : view_of("", 0);
 }
 
-static bool is_text(struct bytes_view view, const char *text) {
-    return view.size == strlen(text) && memcmp(view.data, text, view.size) == 0;
-}
-
 static enum pair_format format_of(const struct pair_reader *reader, const char *path) {
     if (reader->options.format != PAIRS_AUTO)
         return reader->options.format;
     struct bytes_view extension = extension_of(path);
-    if (is_text(extension, "tmx"))
+    if (view_is(extension, "tmx"))
         return PAIRS_TMX;
-    if (is_text(extension, "po"))
+    if (view_is(extension, "po"))
         return PAIRS_PO;
-    if (is_text(extension, "txt") || is_text(extension, reader->options.from_language) ||
-        is_text(extension, reader->options.to_language))
+    if (view_is(extension, "txt") || view_is(extension, reader->options.from_language) ||
+        view_is(extension, reader->options.to_language))
         return PAIRS_TEXT;
     return PAIRS_TSV;
 }
@@ -136,8 +132,8 @@ static cog_status open_texts(struct pair_reader *reader, const char *path, cog_e
                          "%s: a plain text file needs its other language as the next argument",
                          path);
     const char *next = reader->paths[reader->next_path++];
-    const bool is_exchanged = is_text(extension_of(path), reader->options.to_language) &&
-                              is_text(extension_of(next), reader->options.from_language);
+    const bool is_exchanged = view_is(extension_of(path), reader->options.to_language) &&
+                              view_is(extension_of(next), reader->options.from_language);
     TRY(line_source_open(&reader->from, is_exchanged ? next : path, error));
     return line_source_open(&reader->to, is_exchanged ? path : next, error);
 }
@@ -186,22 +182,16 @@ cog_status pair_reader_open(const struct pair_reader_options *options, const cha
                             size_t count, struct pair_reader **result, cog_error *error) {
     if (count == 0)
         return error_set(error, COG_ERR_USAGE, "no parallel text; give a TSV file of pairs");
-    struct pair_reader *reader = calloc(1, sizeof *reader);
-    if (!reader || !(reader->paths = memory_zeroed_array(count, sizeof *reader->paths))) {
-        free(reader);
-        return error_memory(error, sizeof *reader, "reading pairs");
-    }
+    struct pair_reader *reader;
+    TAKE_ZEROED(reader, 1, "reading pairs", error);
     reader->options = *options;
-    reader->path_count = count;
     reader->total_bytes = bytes_of_files(paths, count);
     reader->bytes = (struct byte_source){.descriptor = -1, .spool = -1};
-    for (size_t i = 0; i < count; i++)
-        if (!(reader->paths[i] = strdup(paths[i]))) {
-            pair_reader_close(reader);
-            return error_memory(error, strlen(paths[i]), "a path");
-        }
-    *result = reader;
-    return COG_OK;
+    cog_status status = TAKEN_ZEROED(reader->paths, count, "reading pairs", error);
+    for (size_t i = 0; i < count && status == COG_OK; i++)
+        if (!(reader->paths[reader->path_count++] = strdup(paths[i])))
+            status = error_memory(error, strlen(paths[i]), "a path");
+    return HAND_OUT(status, reader, pair_reader_close, result);
 }
 
 void pair_reader_close(struct pair_reader *reader) {

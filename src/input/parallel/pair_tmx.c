@@ -1,14 +1,12 @@
 /* TMX: a translation unit (tu) holds a variant (tuv, xml:lang) for each language with its segment
  * (seg). Elements inside a segment are markup; their text is left out of bpt, ept, it, ph. */
-#include <expat.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/strings.h"
 #include "input/parallel/pair_reader.h"
-
-enum { TMX_READ_BYTES = 1 << 16 };
+#include "input/parallel/xml_source.h"
 
 enum tmx_side { SIDE_OTHER, SIDE_FROM, SIDE_TO };
 
@@ -38,7 +36,7 @@ static enum tmx_side side_of(struct tmx_parser *parser, const XML_Char **attribu
     for (; *attributes; attributes += 2)
         if (strcmp(attributes[0], "xml:lang") == 0 || strcmp(attributes[0], "lang") == 0) {
             char code[LANGUAGE_CODE_BYTES];
-            language_canonical(view_of(attributes[1], strlen(attributes[1])), code);
+            language_canonical(view_of_text(attributes[1]), code);
             note_language(parser, code);
             return strcmp(code, parser->from_code) == 0 ? SIDE_FROM
                    : strcmp(code, parser->to_code) == 0 ? SIDE_TO
@@ -83,9 +81,8 @@ static void on_end(void *context, const XML_Char *name) {
     } else if (strcmp(name, "tu") == 0 && parser->from.size && parser->to.size &&
                parser->status == COG_OK) {
         parser->has_pairs = true;
-        parser->status = pair_reader_add(parser->reader, parser->batch,
-                                         view_of(parser->from.data, parser->from.size),
-                                         view_of(parser->to.data, parser->to.size),
+        parser->status = pair_reader_add(parser->reader, parser->batch, buffer_view(&parser->from),
+                                         buffer_view(&parser->to),
                                          XML_GetCurrentLineNumber(parser->xml), parser->error);
     }
 }
@@ -104,8 +101,8 @@ cog_status tmx_parser_open(struct pair_reader *reader, cog_error *error) {
         return error_memory(error, sizeof *parser, "a TMX parser");
     }
     parser->reader = reader;
-    language_canonical(view_of(from, strlen(from)), parser->from_code);
-    language_canonical(view_of(to, strlen(to)), parser->to_code);
+    language_canonical(view_of_text(from), parser->from_code);
+    language_canonical(view_of_text(to), parser->to_code);
     XML_SetUserData(parser->xml, parser);
     XML_SetElementHandler(parser->xml, on_start, on_end);
     XML_SetCharacterDataHandler(parser->xml, on_text);
@@ -119,21 +116,8 @@ cog_status tmx_parser_fill(struct pair_reader *reader, struct pair_batch *batch,
     parser->batch = batch;
     parser->error = error;
     while (batch->text.size < PAIR_BATCH_BYTES && !*done) {
-        size_t got = 0;
-        void *block = XML_GetBuffer(parser->xml, TMX_READ_BYTES);
-        if (!block)
-            return error_memory(error, TMX_READ_BYTES, "a TMX file");
-        cog_status status = byte_source_read(&reader->bytes, block, TMX_READ_BYTES, &got, error);
-        if (status != COG_OK)
-            return status;
-        *done = got == 0;
-        if (XML_ParseBuffer(parser->xml, (int)got, *done) != XML_STATUS_OK)
-            return error_set_at(error, COG_ERR_INPUT, XML_GetCurrentLineNumber(parser->xml),
-                                "%s:%lu: not well-formed XML: %s", pair_reader_path(reader),
-                                (unsigned long)XML_GetCurrentLineNumber(parser->xml),
-                                XML_ErrorString(XML_GetErrorCode(parser->xml)));
-        if (parser->status != COG_OK)
-            return parser->status;
+        TRY(xml_source_parse_next(parser->xml, &reader->bytes, "not well-formed XML", done, error));
+        TRY(parser->status);
     }
     if (*done && !parser->has_pairs && parser->languages[0])
         return error_about(

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/numbers.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 
 enum { FIELDS_MAX = 4 };
 
@@ -25,7 +25,7 @@ static unsigned cut_fields(struct bytes_view line, struct bytes_view fields[FIEL
 static bool is_empty_word(struct bytes_view word) {
     static const char *const names[] = {"NULL", "<eps>", "<NULL>", "null_word"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (word.size == strlen(names[i]) && memcmp(word.data, names[i], word.size) == 0)
+        if (view_is(word, names[i]))
             return true;
     return false;
 }
@@ -57,7 +57,7 @@ static bool take_berkeley(struct table_reader *reader, struct bytes_view line,
     const char *number = colon + 1, *end = line.data + line.size;
     while (number < end && *number == ' ')
         number++;
-    row->words[0] = view_of(reader->head.data, reader->head.size);
+    row->words[0] = buffer_view(&reader->head);
     row->words[1] = view_of(begin, (size_t)(colon - begin));
     return row->words[1].size &&
            number_parse(view_of(number, (size_t)(end - number)), &row->probability);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "input/parallel/line_source.h"
 
 /* Titles of a wiki have at most 255 bytes. */

@@ -1,6 +1,5 @@
 #include "input/parallel/wiki_pages.h"
 
-#include <expat.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +8,11 @@
 #include "base/strings.h"
 #include "input/parallel/line_source.h"
 #include "input/parallel/wiki_languages.h"
+#include "input/parallel/xml_source.h"
 
 /* Redirects to redirects are mistakes that a wiki mends: a few steps are enough, and circles end.
  */
-enum { READ_BYTES = 1 << 16, REDIRECT_STEPS = 4, FIELD_BYTES = 2048 };
+enum { REDIRECT_STEPS = 4, FIELD_BYTES = 2048 };
 
 struct page_parser {
     struct wiki_pages *pages;
@@ -96,7 +96,7 @@ static bool parse_number(const struct buffer *text, uint64_t *number) {
 
 /* The target of a redirect without its section. */
 static uint64_t target_hash(struct page_parser *parser) {
-    struct bytes_view target = view_of(parser->target.data, parser->target.size);
+    struct bytes_view target = buffer_view(&parser->target);
     const char *section = target.size ? memchr(target.data, '#', target.size) : NULL;
     target.size = section ? (size_t)(section - target.data) : target.size;
     return wiki_title(target, &parser->normal)
@@ -147,19 +147,9 @@ static cog_status parse_file(struct page_parser *parser, const char *path, cog_e
     bool done = false;
     parser->status = byte_source_open_path(&bytes, path, error);
     while (parser->status == COG_OK && !done) {
-        size_t got = 0;
-        void *block = XML_GetBuffer(parser->xml, READ_BYTES);
-        parser->status = block ? byte_source_read(&bytes, block, READ_BYTES, &got, error)
-                               : error_memory(error, READ_BYTES, "a wiki dump");
-        done = got == 0;
-        if (parser->status == COG_OK &&
-            XML_ParseBuffer(parser->xml, (int)got, done) != XML_STATUS_OK &&
-            parser->status == COG_OK)
-            parser->status =
-                error_set_at(error, COG_ERR_INPUT, XML_GetCurrentLineNumber(parser->xml),
-                             "%s:%lu: not the XML of a wiki dump: %s", path,
-                             (unsigned long)XML_GetCurrentLineNumber(parser->xml),
-                             XML_ErrorString(XML_GetErrorCode(parser->xml)));
+        cog_status status =
+            xml_source_parse_next(parser->xml, &bytes, "not the XML of a wiki dump", &done, error);
+        THEN(parser->status, status);
     }
     byte_source_free(&bytes);
     return parser->status;

@@ -232,11 +232,10 @@ cog_status duplicates_write_removed(const struct duplicates *duplicates, cog_out
         if (status != COG_OK)
             break;
         const char *reason = duplicate_reason_name(duplicates->reason[row]);
-        const struct result_cell cells[] = {
-            {(double)row, id[0]},
-            {duplicates->twin[row], id[1]},
-            {.number = (double)duplicates->similarity[row]},
-            {duplicates->reason[row], view_of(reason, strlen(reason))}};
+        const struct result_cell cells[] = {{(double)row, id[0]},
+                                            {duplicates->twin[row], id[1]},
+                                            {.number = (double)duplicates->similarity[row]},
+                                            {duplicates->reason[row], view_of_text(reason)}};
         status = result_table_add(&table, cells, error);
     }
     buffer_free(&ids);

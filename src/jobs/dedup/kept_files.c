@@ -12,7 +12,7 @@
 #include "base/io/compression.h"
 #include "base/io/files.h"
 #include "base/io/output.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "input/input_files.h"
 #include "input/table_columns.h"
 

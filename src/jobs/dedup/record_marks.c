@@ -82,7 +82,7 @@ static cog_status append_row(struct csv_form form, struct bytes_view row, struct
 cog_status record_marks_header(const struct record_marks *marks, uint32_t file,
                                struct bytes_view header, struct buffer *bytes, cog_error *error) {
     const struct input_file *input = &reader_inputs(marks->reader)->files[file];
-    const struct bytes_view name = view_of(marks->field, strlen(marks->field));
+    const struct bytes_view name = view_of_text(marks->field);
     if (header.size == 0 || !format_is_table(input->format))
         return buffer_append(bytes, header.data, header.size)
                    ? COG_OK
@@ -116,7 +116,7 @@ static cog_status fill(struct record_marks *marks, const cog_cluster_member *mem
     const char *field = marks->field;
     const size_t count = duplicates->count;
     marks->record_count = count ? (size_t)duplicates_record(duplicates, count - 1) + 1 : 0;
-    if (!json_append_string(&marks->name, view_of(field, strlen(field))))
+    if (!json_append_string(&marks->name, view_of_text(field)))
         return error_memory(error, strlen(field), "marks");
     TAKE(marks->rows, marks->record_count, "marks", error);
     TAKE(marks->clusters, count, "marks", error);

@@ -139,7 +139,7 @@ struct pair_explaining {
 
 static bool is_wanted(const struct pair_explaining *work, struct bytes_view id) {
     for (int i = 0; i < 2 && work->ids; i++)
-        if (view_equals(id, view_of(work->ids[i], strlen(work->ids[i]))))
+        if (view_equals(id, view_of_text(work->ids[i])))
             return true;
     return !work->ids;
 }
@@ -186,7 +186,7 @@ static cog_status find_row(struct pair_explaining *work, int which, cog_error *e
     const struct corpus *corpus = &work->corpora[work->sides == 2 ? which : 0];
     if (!work->ids)
         return corpus->rows ? COG_OK : error_set(error, COG_ERR_INPUT, "no document to compare");
-    struct bytes_view id = view_of(work->ids[which], strlen(work->ids[which]));
+    struct bytes_view id = view_of_text(work->ids[which]);
     return corpus_find(corpus, id, &work->rows[which])
                ? COG_OK
                : error_set(error, COG_ERR_USAGE, "no document '%s'", work->ids[which]);

@@ -56,7 +56,7 @@ static cog_status look(void *context, unsigned worker, void *batch, cog_error *e
         for (int which = 0; which < 2 && status == COG_OK; which++) {
             const char *id = looking->ids ? looking->ids[which] : NULL;
             if (!looking->is_wanted[which] ||
-                (id && !view_equals(item.document->id, view_of(id, strlen(id)))))
+                (id && !view_equals(item.document->id, view_of_text(id))))
                 continue;
             pthread_mutex_lock(&looking->lock);
             status = keep_document(looking, which, &item, error);

@@ -384,7 +384,7 @@ cog_status cog_index_remove(cog_index *index, const char *const *ids, size_t cou
     struct bytes_view *views;
     TAKE(views, count + 1, "ids", error);
     for (size_t i = 0; i < count; i++)
-        views[i] = view_of(ids[i], strlen(ids[i]));
+        views[i] = view_of_text(ids[i]);
     int lock;
     cog_status status = change_begin(index, 0, &lock, report, error);
     THEN(status, remove_ids(index, views, count, report, error));

@@ -122,7 +122,7 @@ static void foreign_language(const cog_index *index, struct bytes_view language,
     *is_named = code[0] != 0;
     if (!*is_named) {
         const char *guess = text.size ? language_detect(text.data, text.size) : "";
-        language_canonical(view_of(guess, strlen(guess)), code);
+        language_canonical(view_of_text(guess), code);
     }
     if (strcmp(code, target) == 0 || (!*is_named && !has_source(index, code)))
         code[0] = 0;

@@ -13,7 +13,7 @@
 #include "collection/row_signer.h"
 #include "collection/sets/set_bag.h"
 #include "collection/statistics_job.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "jobs/index/segment_change.h"
 #include "jobs/search/search_job.h"
 

@@ -17,7 +17,7 @@
 #include "base/numbers.h"
 #include "index/manifest.h"
 #include "index/segment_sets.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "jobs/index/index_pending.h"
 #include "text/analyzer.h"
 #include "vector/member_set.h"

@@ -105,7 +105,7 @@ static cog_status take_given(struct pair_task *task, const cog_related_options *
     } else {
         TAKE(views, options->query_count + 1, "queries", error);
         for (size_t i = 0; i < options->query_count; i++)
-            views[i] = view_of(options->queries[i], strlen(options->queries[i]));
+            views[i] = view_of_text(options->queries[i]);
         status = select_given(task, views, options->query_count, selection, error);
     }
     id_list_free(&list);

@@ -79,7 +79,7 @@ static cog_status answer_skipped(const struct stream *stream, const struct inges
         const char *message = batch->skipped[answers->skipped].bad.message;
         if (stream->format == COG_OUTPUT_JSONL &&
             !(buffer_append_text(&answers->text, "{\"query\": null, \"error\": ") &&
-              json_append_string(&answers->text, view_of(message, strlen(message))) &&
+              json_append_string(&answers->text, view_of_text(message)) &&
               buffer_append_text(&answers->text, "}\n")))
             return error_memory(error, answers->text.size, "an answer");
     }

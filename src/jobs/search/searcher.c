@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "collection/row_signer.h"
 #include "collection/statistics_job.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "jobs/index/index_languages.h"
 #include "jobs/lexicon/lexicon_job.h"
 #include "jobs/search/search_job.h"

@@ -80,7 +80,8 @@ static struct ArrowArray *log_column(const struct log_stream *log, const struct 
                                      size_t count, int column) {
     struct ArrowArray *array = calloc(1, sizeof *array);
     uint8_t *validity = calloc(1, (count + LEAD) / 8 + 1);
-    char *values = calloc(count + LEAD + 1, sizeof(double)), *texts = calloc(count + 1, 64);
+    enum { WIDEST = sizeof(double), LONGEST = 64 };
+    char *values = calloc(count + LEAD + 1, WIDEST), *texts = calloc(count + 1, LONGEST);
     int32_t used = 0;
     array->length = (int64_t)(count + LEAD);
     array->n_buffers = column < 2 ? 3 : 2;

@@ -308,11 +308,11 @@ static cog_status read_signed(struct round *round, const cog_sign_outputs *outpu
     if (status == COG_OK && arrow_result_read(&stream, &rows)) {
         const unsigned bits = cog_signatures_bits(signatures);
         const uint8_t *bytes = rows.array.children[0]->buffers[1];
-        uint8_t *none = calloc(1, bits * sizeof(float));
+        float *none = calloc(bits, sizeof *none);
         size_t next = 0, left = 0;
         for (size_t row = 0; row < round->documents.count; row++)
             if (left < gone && skipped[left] == row && ++left)
-                print_rows(none, (const float *)(const void *)none, 1, bits, out);
+                print_rows((const uint8_t *)none, none, 1, bits, out);
             else if (next < cog_signatures_rows(signatures)) {
                 print_rows(bytes + next * (bits / 8), margins + next * bits, 1, bits, out);
                 next++;

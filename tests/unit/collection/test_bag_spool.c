@@ -32,7 +32,7 @@ static bool bag_is(const struct bag_view *bag, struct bytes_view id, const struc
     const struct bag_view *view = &made->view;
     return bag->count == view->count && bag->length == view->length &&
            (bag->weights != NULL) == (view->weights != NULL) &&
-           view_equals(id, view_of(made->id, strlen(made->id))) &&
+           view_equals(id, view_of_text(made->id)) &&
            memcmp(bag->hashes, view->hashes, view->count * sizeof *view->hashes) == 0 &&
            memcmp(bag->frequencies, view->frequencies, view->count * sizeof *view->frequencies) ==
                0 &&
@@ -69,7 +69,7 @@ TEST(bag_spool_gives_back_what_it_was_given) {
     CHECK_OK(bag_spool_create("-", &spool, error));
     for (size_t i = 0; i < DOCUMENTS; i++) {
         make_bag(&made, i);
-        CHECK(bag_spool_encode(&batch, view_of(made.id, strlen(made.id)), &made.view));
+        CHECK(bag_spool_encode(&batch, view_of_text(made.id), &made.view));
         if (i % BATCH == BATCH - 1 || i + 1 == DOCUMENTS) {
             bag_spool_write(spool, &batch);
             buffer_reset(&batch);

@@ -5,7 +5,7 @@ enum { IDS = 5000, ID_BYTES = 8 };
 
 static struct bytes_view id_at(const void *context, uint32_t row) {
     const char *id = (const char *)context + row * (size_t)ID_BYTES;
-    return view_of(id, strlen(id));
+    return view_of_text(id);
 }
 
 TEST(id_table_finds_what_was_added) {

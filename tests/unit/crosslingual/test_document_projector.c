@@ -7,7 +7,7 @@
 static cog_status add_words(struct word_table *table, const char *const *words, cog_error *error) {
     cog_status status = COG_OK;
     for (uint32_t number; *words && status == COG_OK; words++)
-        status = word_table_add_string(table, view_of(*words, strlen(*words)), 5, &number, error);
+        status = word_table_add_string(table, view_of_text(*words), 5, &number, error);
     return status;
 }
 
@@ -34,7 +34,7 @@ static double weight_of(const struct bag_view *bag, const char *term) {
 
 static cog_status project(struct projector_worker *worker, const char *text, struct bag_view *bag,
                           cog_error *error) {
-    return projector_worker_run(worker, view_of(text, strlen(text)), bag, error);
+    return projector_worker_run(worker, view_of_text(text), bag, error);
 }
 
 static bool is_near(double x, double y) {

@@ -170,8 +170,7 @@ TEST(link_compounds_are_split_into_known_words) {
     struct lexicon lexicon = {0};
     uint32_t number;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        CHECK_OK(word_table_add_string(&lexicon.from, view_of(known[i], strlen(known[i])), 3,
-                                       &number, error));
+        CHECK_OK(word_table_add_string(&lexicon.from, view_of_text(known[i]), 3, &number, error));
     struct compound_options options = {"s,en", 8, 4};
     struct term_options terms;
     struct compound_splitter *splitter = NULL;
@@ -181,8 +180,7 @@ TEST(link_compounds_are_split_into_known_words) {
         const char *expected[] = {cases[c].first, cases[c].second, cases[c].third};
         uint32_t parts[COMPOUND_PARTS_MAX];
         unsigned count = 0;
-        CHECK_OK(compound_split(splitter, view_of(cases[c].word, strlen(cases[c].word)), parts,
-                                &count, error));
+        CHECK_OK(compound_split(splitter, view_of_text(cases[c].word), parts, &count, error));
         for (unsigned i = 0; i < 3; i++) {
             CHECK_MSG((i < count) == (expected[i] != NULL), "%s: %u parts", cases[c].word, count);
             struct bytes_view part =

@@ -6,13 +6,12 @@
 
 static void add_from(struct lexicon *lexicon, const char *word, uint64_t times) {
     uint32_t number;
-    CHECK_OK(
-        word_table_add_string(&lexicon->from, view_of(word, strlen(word)), times, &number, error));
+    CHECK_OK(word_table_add_string(&lexicon->from, view_of_text(word), times, &number, error));
 }
 
 static const char *form_of(const struct word_forms *forms, const char *word) {
     static char found[64];
-    uint32_t number = word_forms_find(forms, view_of(word, strlen(word)));
+    uint32_t number = word_forms_find(forms, view_of_text(word));
     if (number == WORD_NONE)
         return "";
     struct bytes_view string = word_table_string(&forms->lexicon->from, number);

@@ -237,7 +237,7 @@ TEST(segment_finds_rows_by_id) {
     for (size_t row = 0; row < ROWS; row++)
         CHECK(segment_id(&segment, row, &id) && row_found(&segment, id) == row);
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
-        CHECK(row_found(&segment, view_of(absent[i], strlen(absent[i]))) == ROWS);
+        CHECK(row_found(&segment, view_of_text(absent[i])) == ROWS);
     segment_close(&segment);
     free_sample(&sample);
 }

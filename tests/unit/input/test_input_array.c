@@ -81,7 +81,7 @@ TEST(input_array_that_does_not_end_is_an_error) {
 
 static size_t random_array(struct random *random, size_t records, char *text) {
     static const char *const parts[] = {"\\\\", "\\\"", "[", "]", "{", "}", ",", "ab", " "};
-    size_t size = (size_t)sprintf(text, "[");
+    size_t size = (size_t)sprintf(text, "\xef\xbb\xbf[");
     for (size_t i = 0; i < records; i++) {
         size += (size_t)sprintf(text + size, i ? "%*s,{\"text\":\"" : "%*s{\"text\":\"",
                                 (int)random_below(random, 5), "");

@@ -198,8 +198,8 @@ TEST(input_warc_character_sets) {
 static bool html_is(const char *page, const char *expected) {
     struct buffer out = {0};
     struct bytes_view text;
-    bool good = html_text(view_of(page, strlen(page)), &out, &text) &&
-                view_equals(text, view_of(expected, strlen(expected)));
+    bool good =
+        html_text(view_of_text(page), &out, &text) && view_equals(text, view_of_text(expected));
     buffer_free(&out);
     return good;
 }

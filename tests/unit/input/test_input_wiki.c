@@ -1,5 +1,6 @@
 #include "base/hash.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/html_entity.h"
+#include "input/documents/text_bytes.h"
 #include "input/documents/wiki_markup.h"
 #include "input/documents/wiki_page.h"
 #include "input/parallel/wiki_languages.h"
@@ -35,7 +36,7 @@ static const char dump[] = DUMP(
 static void check_strip(const char *markup, const char *expected) {
     struct wiki_stripper stripper = {0};
     struct bytes_view text;
-    CHECK(wiki_strip(&stripper, view_of(markup, strlen(markup)), view_of("", 0), &text));
+    CHECK(wiki_strip(&stripper, view_of_text(markup), view_of("", 0), &text));
     CHECK_MSG(text.size == strlen(expected) && memcmp(text.data, expected, text.size) == 0,
               "%s\n    gives: %.*s", markup, (int)text.size, text.data);
     wiki_stripper_free(&stripper);
@@ -66,6 +67,16 @@ TEST(input_wiki_markup) {
     check_strip("__TOC__a __x__ b", "a __x__ b");
     check_strip("a = b\n= Title =\nx", "a = b\nTitle\nx");
     check_strip("a\n\n\n\n\nb", "a\n\nb");
+}
+
+TEST(input_html_entities_are_whole_names) {
+    static const char names[] = "&amp;&am;&ampx;&;";
+    unsigned code;
+    CHECK(html_entity_decode(view_of(names, 5), &code) == 5 && code == '&');
+    CHECK(html_entity_decode(view_of(names + 5, 4), &code) == 0);
+    CHECK(html_entity_decode(view_of(names + 9, 6), &code) == 0);
+    CHECK(html_entity_decode(view_of(names + 15, 2), &code) == 0);
+    CHECK(html_entity_decode(view_of("&amp\0/d;", 8), &code) == 0);
 }
 
 TEST(input_wiki_parentheses_that_templates_left_empty) {

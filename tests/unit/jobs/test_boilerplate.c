@@ -17,7 +17,7 @@ static size_t add_ngrams(const struct term_options *options, const char *text, u
     struct analyzer *analyzer = NULL;
     struct term_list list = {0};
     if (analyzer_create(options, &analyzer, NULL) != COG_OK ||
-        analyzer_run(analyzer, view_of(text, strlen(text)), view_of("", 0), &list, NULL) != COG_OK)
+        analyzer_run(analyzer, view_of_text(text), view_of("", 0), &list, NULL) != COG_OK)
         abort();
     for (size_t i = 0; i < list.count; i++)
         ngrams[i] = (struct boilerplate_ngram){member_of_hash(list.hashes[i]), record};
@@ -28,7 +28,7 @@ static size_t add_ngrams(const struct term_options *options, const char *text, u
 }
 
 static bool is_text(struct bytes_view view, const char *text) {
-    if (view_equals(view, view_of(text, strlen(text))))
+    if (view_equals(view, view_of_text(text)))
         return true;
     printf("  '%.*s' is not '%s'\n", (int)view.size, view.data, text);
     return false;

@@ -231,7 +231,7 @@ struct plain_set {
 static void make_plain(struct analyzer *analyzer, const char *text, struct plain_set *set) {
     static struct term_list list;
     *set = (struct plain_set){0};
-    analyzer_run(analyzer, view_of(text, strlen(text)), view_of("en", 2), &list, NULL);
+    analyzer_run(analyzer, view_of_text(text), view_of("en", 2), &list, NULL);
     for (size_t i = 0; i < list.count; i++) {
         const size_t kind = i >= list.count - list.short_terms;
         uint64_t member = list.hashes[i] >> 16;
@@ -339,7 +339,7 @@ static void sign_plain(struct analyzer *analyzer, struct signer *signer, const c
                        uint8_t *signature) {
     static struct term_list list;
     struct signer_workspace *workspace = NULL;
-    analyzer_run(analyzer, view_of(text, strlen(text)), view_of("en", 2), &list, NULL);
+    analyzer_run(analyzer, view_of_text(text), view_of("en", 2), &list, NULL);
     signer_workspace_create(signer, &workspace, NULL);
     signer_sign(signer, workspace, &(struct weighted_terms){list.hashes, NULL, list.count},
                 signature, NULL);

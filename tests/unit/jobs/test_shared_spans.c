@@ -113,8 +113,8 @@ TEST(shared_spans_of_short_texts_are_of_words) {
     options.short_texts = true;
     CHECK_OK(analyzer_create(&options, &analyzer, error));
     for (int side = 0; side < 2; side++)
-        CHECK_OK(analyzer_run(analyzer, view_of(texts[side], strlen(texts[side])), view_of("", 0),
-                              &lists[side], error));
+        CHECK_OK(
+            analyzer_run(analyzer, view_of_text(texts[side]), view_of("", 0), &lists[side], error));
     CHECK_OK(shared_spans_find(lists, &shared, error));
     CHECK(shared.terms[0] == 6 && shared.terms[1] == 8 && shared.shared == 5);
     CHECK(shared.count == 2 && shared.spans[0].terms == 3 && shared.spans[1].terms == 2);

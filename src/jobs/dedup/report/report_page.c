@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/io/output.h"
 #include "base/strings.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "jobs/dedup/report/report_choice.h"
 #include "jobs/dedup/report/report_texts.h"
 
@@ -157,7 +157,7 @@ static void put_bin(struct page *page, const void *context, size_t i) {
 
 static void put_input(struct page *page, const void *context, size_t i) {
     const char *name = reader_file_name(context, (uint32_t)i);
-    struct bytes_view shown = view_of(name, strlen(name));
+    struct bytes_view shown = view_of_text(name);
     put_string(page, utf8_is_valid(shown.data, shown.size) ? shown : view_of("?", 1));
 }
 
@@ -165,7 +165,7 @@ static void put_totals(struct page *page, const cog_documents *documents,
                        const struct duplicate_rows *rows, const struct totals *totals) {
     uint32_t files = documents->reader ? reader_file_count(documents->reader) : 0;
     put_text(page, "\"program\":\"cognate " COG_VERSION "\",\"measure\":");
-    put_string(page, view_of(rows->measure, strlen(rows->measure)));
+    put_string(page, view_of_text(rows->measure));
     page_check(
         page, buffer_printf(&page->json, ",\"key\":\"%016llx\",", (unsigned long long)totals->key));
     put_count(page, "estimates", rows->estimates);

@@ -70,11 +70,11 @@ static cog_status bad_line(const struct verdict_line *line, const char *problem,
 static cog_status find_fields(const struct verdict_line *line, struct json_field *fields,
                               size_t count, cog_error *error) {
     const char *problem = NULL;
-    enum json_result result =
+    enum parse_result result =
         json_parser_find(line->parser, line->text.data, line->size, fields, count, &problem);
-    if (result == JSON_OUT_OF_MEMORY)
+    if (result == PARSE_OUT_OF_MEMORY)
         return error_memory(error, line->size, "a verdict");
-    return result == JSON_OK ? COG_OK : bad_line(line, "not a JSON object", problem, error);
+    return result == PARSE_OK ? COG_OK : bad_line(line, "not a JSON object", problem, error);
 }
 
 static cog_status take_id(struct verdicts *verdicts, const struct verdict_line *line,
@@ -85,17 +85,17 @@ static cog_status take_id(struct verdicts *verdicts, const struct verdict_line *
                         error);
     struct bytes_view id = field->token;
     struct buffer decoded = {0};
-    enum json_result result =
-        json_token_is_number(id) ? JSON_OK : json_string_decode(id, &decoded, &id);
+    enum parse_result result =
+        json_token_is_number(id) ? PARSE_OK : json_string_decode(id, &decoded, &id);
     document->id_at = verdicts->ids.size;
     document->id_size = id.size;
-    bool fits = result != JSON_OUT_OF_MEMORY && buffer_append(&verdicts->ids, id.data, id.size);
+    bool fits = result != PARSE_OUT_OF_MEMORY && buffer_append(&verdicts->ids, id.data, id.size);
     buffer_free(&decoded);
     if (!fits)
         return error_memory(error, field->token.size, "the ids of verdicts");
-    return result == JSON_OK ? COG_OK
-                             : bad_line(line, "an id must be a string or a number, in the field",
-                                        field->name.data, error);
+    return result == PARSE_OK ? COG_OK
+                              : bad_line(line, "an id must be a string or a number, in the field",
+                                         field->name.data, error);
 }
 
 static cog_status take_row(const struct verdict_line *line, const struct json_field *field,
@@ -136,7 +136,7 @@ static cog_status take_kind(const struct verdict_line *line, enum verdict_kind *
     struct json_field field = FIELD("verdict");
     TRY(find_fields(line, &field, 1, error));
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (view_equals(field.token, view_of(names[i], strlen(names[i])))) {
+        if (view_equals(field.token, view_of_text(names[i]))) {
             *kind = (enum verdict_kind)i;
             return COG_OK;
         }
