@@ -47,11 +47,7 @@ cog_status bag_spool_create(const char *near_path, struct bag_spool **result, co
     struct bag_spool *spool;
     TAKE_ZEROED(spool, 1, "a spool", error);
     cog_status status = scratch_file_open_near(near_path, &spool->descriptor, error);
-    if (status == COG_OK)
-        *result = spool;
-    else
-        free(spool);
-    return status;
+    return HAND_OUT(status, spool, free, result);
 }
 
 void bag_spool_free(struct bag_spool *spool) {

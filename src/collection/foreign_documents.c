@@ -82,8 +82,8 @@ cog_status foreign_documents_create(const struct lexicon *lexicon,
     THEN(status, lexicon_terms(lexicon, false, &foreign->to_terms, error));
     if (status == COG_OK) {
         const char *from = foreign->from_terms.language, *to = foreign->to_terms.language;
-        language_canonical(view_of(from, strlen(from)), foreign->from);
-        language_canonical(view_of(to, strlen(to)), foreign->to);
+        language_canonical(view_of_text(from), foreign->from);
+        language_canonical(view_of_text(to), foreign->to);
     }
     THEN(status, copy_options(foreign, options, error));
     return HAND_OUT(status, foreign, foreign_documents_free, result);
@@ -102,7 +102,7 @@ cog_status foreign_projector_init(const struct foreign_documents *foreign,
     const struct term_options *own = &foreign->to_terms;
     struct term_options target = *own;
     char language[LANGUAGE_CODE_BYTES];
-    language_canonical(view_of(terms->language, strlen(terms->language)), language);
+    language_canonical(view_of_text(terms->language), language);
     if (terms->tokens != own->tokens || terms->ngram != own->ngram || terms->stem != own->stem)
         return error_about(
             error, COG_ERR_USAGE, "lexicon",

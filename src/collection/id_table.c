@@ -20,16 +20,11 @@ struct id_table {
 enum { FIRST_ID_SLOTS = 1024 };
 
 cog_status id_table_create(struct id_table **result, cog_error *error) {
-    struct id_table *table = calloc(1, sizeof *table);
-    if (table)
-        table->slots = memory_zeroed_array(FIRST_ID_SLOTS, sizeof *table->slots);
-    if (!table || !table->slots) {
-        id_table_free(table);
-        return error_memory(error, FIRST_ID_SLOTS * sizeof(struct id_slot), "ids");
-    }
+    struct id_table *table;
+    TAKE_ZEROED(table, 1, "ids", error);
     table->slot_count = FIRST_ID_SLOTS;
-    *result = table;
-    return COG_OK;
+    cog_status status = TAKEN_ZEROED(table->slots, FIRST_ID_SLOTS, "ids", error);
+    return HAND_OUT(status, table, id_table_free, result);
 }
 
 void id_table_free(struct id_table *table) {
@@ -84,9 +79,8 @@ bool id_table_find(const struct id_table *table, struct bytes_view id, id_of_row
 cog_status id_table_add(struct id_table *table, struct bytes_view id, uint32_t row,
                         id_of_row *id_of, const void *context, bool *added, uint32_t *existing,
                         cog_error *error) {
-    if (table->used * 2 >= table->slot_count) {
+    if (table->used * 2 >= table->slot_count)
         TRY(grow(table, id_of, context, error));
-    }
     uint64_t hash = id_hash(id);
     *added = !find(table, id, hash, id_of, context, existing);
     if (!*added)

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "base/threads.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 #include "run/job.h"
 
 struct ingest_worker {
@@ -57,8 +57,7 @@ void documents_close(cog_documents *documents) {
         return;
     ingest_close(documents->ahead);
     reader_close(documents->source);
-    if (documents->foreign)
-        foreign_documents_free(documents->foreign);
+    foreign_documents_free(documents->foreign);
     FREE(documents->skipped, documents);
 }
 
@@ -102,12 +101,9 @@ static cog_status take_given_terms(struct ingest_worker *worker, struct bag_view
     const struct document *document = &worker->document;
     struct term_list *terms = &worker->terms;
     const size_t count = document->term_count;
-    if (!memory_grow((void **)&terms->hashes, &terms->capacity, count, sizeof *terms->hashes) ||
-        !memory_grow((void **)&worker->weights, &worker->weight_capacity, count,
-                     sizeof *worker->weights) ||
-        !memory_grow((void **)&worker->frequencies, &worker->frequency_capacity, count,
-                     sizeof *worker->frequencies))
-        return error_memory(error, count * sizeof *terms->hashes, "a query's terms");
+    GROW(terms->hashes, terms->capacity, count, "a query's terms", error);
+    GROW(worker->weights, worker->weight_capacity, count, "a query's terms", error);
+    GROW(worker->frequencies, worker->frequency_capacity, count, "a query's terms", error);
     *bag = (struct bag_view){terms->hashes, worker->frequencies, count, 0, worker->weights};
     terms->count = count;
     for (size_t i = 0; i < count; i++) {
@@ -299,13 +295,10 @@ static cog_status open_pass(const struct ingest *wanted, size_t result_bytes,
             foreign_projector_init(documents->foreign, ingest->terms, &ingest->projector, error);
     THEN(status, create_workers(ingest, error));
     THEN(status, create_batches(ingest, result_bytes, error));
-    if (status != COG_OK) {
-        ingest_close(ingest);
-        return status;
-    }
-    progress_start(&ingest->progress, run, ingest->stage, reader_total_bytes(documents->source));
-    *result = ingest;
-    return COG_OK;
+    if (status == COG_OK)
+        progress_start(&ingest->progress, run, ingest->stage,
+                       reader_total_bytes(documents->source));
+    return HAND_OUT(status, ingest, ingest_close, result);
 }
 
 cog_status ingest_open(cog_documents *documents, const struct term_options *terms,

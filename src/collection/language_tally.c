@@ -5,14 +5,10 @@
 #include "base/strings.h"
 #include "text/language/language.h"
 
-static void set_code(char code[LANGUAGE_CODE_BYTES], const char *language) {
-    language_canonical(view_of(language, strlen(language)), code);
-}
-
 void language_tally_init(struct language_tally *tally, const char *own, const char *other) {
     *tally = (struct language_tally){0};
-    set_code(tally->own, own);
-    set_code(tally->other, other);
+    language_canonical(view_of_text(own), tally->own);
+    language_canonical(view_of_text(other), tally->other);
 }
 
 void language_tally_count(struct language_tally *tally, struct bytes_view language) {

@@ -51,11 +51,8 @@ void text_signer_scratch_reset(struct text_signer_scratch *scratch) {
 static cog_status weigh(const struct text_signer *text_signer, struct text_signer_scratch *scratch,
                         const struct bag_view *bag, struct weighted_terms *terms,
                         cog_error *error) {
-    if (!memory_grow((void **)&scratch->hashes, &scratch->hash_capacity, bag->count,
-                     sizeof *scratch->hashes) ||
-        !memory_grow((void **)&scratch->weights, &scratch->weight_capacity, bag->count,
-                     sizeof *scratch->weights))
-        return error_memory(error, bag->count * 12, "a document's weights");
+    GROW(scratch->hashes, scratch->hash_capacity, bag->count, "a document's weights", error);
+    GROW(scratch->weights, scratch->weight_capacity, bag->count, "a document's weights", error);
     weighting_apply(&text_signer->weighting, text_signer->statistics, &text_signer->idf, bag,
                     scratch->weights);
     size_t count = 0;
@@ -79,9 +76,8 @@ cog_status text_signer_sign(const struct text_signer *text_signer,
                             const struct bag_view *bag, uint8_t *signature, float *margins,
                             size_t *term_count, cog_error *error) {
     struct weighted_terms weighted = {terms->hashes, NULL, terms->count};
-    if (signs_bag(text_signer, bag)) {
+    if (signs_bag(text_signer, bag))
         TRY(weigh(text_signer, scratch, bag, &weighted, error));
-    }
     signer_sign(text_signer->signer, scratch->workspace, &weighted, signature, margins);
     *term_count = weighted.count;
     return COG_OK;

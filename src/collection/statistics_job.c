@@ -70,23 +70,19 @@ cog_status statistics_collect(cog_documents *documents, const cog_term_options *
                               const cog_run_options *run, struct bag_spool *spool,
                               cog_statistics **result, cog_report *report, cog_error *error) {
     struct term_options internal;
-    cog_status status = options_terms(terms, &internal, error);
-    if (status != COG_OK)
-        return status;
     cog_statistics *statistics;
+    TRY(options_terms(terms, &internal, error));
     TAKE_ZEROED(statistics, 1, "statistics", error);
-    status = options_record_terms(terms, &statistics->terms, error);
+    cog_status status = options_record_terms(terms, &statistics->terms, error);
     THEN(status, statistics_create(&statistics->counts, error));
     THEN(status,
          collect_counts(documents, &internal, run, statistics->counts, spool, report, error));
-    if (status != COG_OK) {
-        statistics_release(statistics);
-        return status;
+    if (status == COG_OK) {
+        const struct statistics *counts = statistics->counts;
+        report_number(report, "vocabulary_terms", (double)statistics_term_count(counts));
+        report_number(report, "vocabulary_bytes", (double)statistics_memory_bytes(counts));
     }
-    report_number(report, "vocabulary_terms", (double)statistics_term_count(statistics->counts));
-    report_number(report, "vocabulary_bytes", (double)statistics_memory_bytes(statistics->counts));
-    *result = statistics;
-    return COG_OK;
+    return HAND_OUT(status, statistics, statistics_release, result);
 }
 
 cog_status statistics_read(const char *path, const cog_term_options *terms, cog_statistics **result,
@@ -95,11 +91,7 @@ cog_status statistics_read(const char *path, const cog_term_options *terms, cog_
     TAKE_ZEROED(statistics, 1, "statistics", error);
     cog_status status = statistics_load(path, &statistics->counts, &statistics->terms, error);
     THEN(status, options_check_statistics(terms, statistics, error));
-    if (status == COG_OK)
-        *result = statistics;
-    else
-        statistics_release(statistics);
-    return status;
+    return HAND_OUT(status, statistics, statistics_release, result);
 }
 
 cog_statistics *statistics_retain(cog_statistics *statistics) {

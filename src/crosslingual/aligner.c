@@ -347,13 +347,9 @@ static cog_status aligner_init(struct aligner *aligner, cog_error *error) {
 static void aligner_reset(struct aligner *aligner) {
     for (unsigned i = 0; aligner->scratches && i < aligner->thread_count; i++)
         free(aligner->scratches[i].memory);
-    free(aligner->scratches);
-    free(aligner->from_totals);
-    free(aligner->to_totals);
-    free(aligner->null_to.probabilities);
-    free(aligner->null_to.counts);
-    free(aligner->null_from.probabilities);
-    free(aligner->null_from.counts);
+    FREE(aligner->scratches, aligner->from_totals, aligner->to_totals,
+         aligner->null_to.probabilities, aligner->null_to.counts, aligner->null_from.probabilities,
+         aligner->null_from.counts);
 }
 
 cog_status aligner_run(const struct pair_corpus *corpus, struct pair_table *table,

@@ -12,7 +12,7 @@
 static cog_status find_stops(struct document_projector *projector, cog_error *error) {
     const char *to = projector->to_terms.language;
     char code[LANGUAGE_CODE_BYTES];
-    language_canonical(view_of(to, strlen(to)), code);
+    language_canonical(view_of_text(to), code);
     const char *stops = stop_words_of(code);
     struct bytes_view word;
     struct term_options whole = projector->to_terms;

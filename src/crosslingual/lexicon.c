@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/numbers.h"
-#include "input/documents/json_parser.h"
+#include "input/documents/text_bytes.h"
 
 /* Less likely translations are noise; no frequent word has them among its best 15. */
 #define LEAST_PROBABILITY 1e-5f
@@ -12,38 +12,27 @@
 void lexicon_free(struct lexicon *lexicon) {
     word_table_free(&lexicon->from);
     word_table_free(&lexicon->to);
-    free(lexicon->offsets);
-    free(lexicon->targets);
-    free(lexicon->to_given_from);
-    free(lexicon->from_given_to);
+    FREE(lexicon->offsets, lexicon->targets, lexicon->to_given_from, lexicon->from_given_to);
     settings_free(&lexicon->settings);
     *lexicon = (struct lexicon){0};
 }
 
-static int compare_numbers(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
-}
-
-static int compare_falling(float a, float b) {
-    return (a < b) - (a > b);
-}
-
 static int by_from(const void *x, const void *y) {
     const struct lexicon_entry *a = x, *b = y;
-    int order = compare_numbers(a->from, b->from);
-    if (!order)
-        order = compare_falling(a->to_given_from, b->to_given_from);
-    if (!order)
-        order = compare_falling(a->from_given_to, b->from_given_to);
-    return order ? order : compare_numbers(a->to, b->to);
+    if (a->from != b->from)
+        return ORDER(a->from, b->from);
+    if (a->to_given_from != b->to_given_from)
+        return ORDER(b->to_given_from, a->to_given_from);
+    return a->from_given_to != b->from_given_to ? ORDER(b->from_given_to, a->from_given_to)
+                                                : ORDER(a->to, b->to);
 }
 
 static int by_to(const void *x, const void *y) {
     const struct lexicon_entry *a = x, *b = y;
-    int order = compare_numbers(a->to, b->to);
-    if (!order)
-        order = compare_falling(a->from_given_to, b->from_given_to);
-    return order ? order : compare_numbers(a->from, b->from);
+    if (a->to != b->to)
+        return ORDER(a->to, b->to);
+    return a->from_given_to != b->from_given_to ? ORDER(b->from_given_to, a->from_given_to)
+                                                : ORDER(a->from, b->from);
 }
 
 /* The probability of the direction that is pruned. */

@@ -12,10 +12,6 @@
 
 /* ---- Languages of columns -------------------------------------------------------------------- */
 
-static void canonical(const char *code, char result[LANGUAGE_CODE_BYTES]) {
-    language_canonical(view_of(code, strlen(code)), result);
-}
-
 void word_language(const struct word_table *words, char code[LANGUAGE_CODE_BYTES]) {
     enum { SAMPLE_WORDS = 400 };
     char text[DETECT_BYTES];
@@ -28,16 +24,16 @@ void word_language(const struct word_table *words, char code[LANGUAGE_CODE_BYTES
         size += word.size;
         text[size++] = ' ';
     }
-    canonical(language_detect(text, size), code);
+    language_canonical(view_of_text(language_detect(text, size)), code);
 }
 
 bool word_columns_exchanged(const char *first, const char *second, const char *first_wanted,
                             const char *second_wanted) {
     char columns[2][LANGUAGE_CODE_BYTES], wanted[2][LANGUAGE_CODE_BYTES];
-    canonical(first, columns[0]);
-    canonical(second, columns[1]);
-    canonical(first_wanted, wanted[0]);
-    canonical(second_wanted, wanted[1]);
+    language_canonical(view_of_text(first), columns[0]);
+    language_canonical(view_of_text(second), columns[1]);
+    language_canonical(view_of_text(first_wanted), wanted[0]);
+    language_canonical(view_of_text(second_wanted), wanted[1]);
     bool as_wanted = strcmp(columns[0], wanted[0]) == 0 || strcmp(columns[1], wanted[1]) == 0;
     bool exchanged = strcmp(columns[0], wanted[1]) == 0 || strcmp(columns[1], wanted[0]) == 0;
     return exchanged && !as_wanted;
@@ -120,7 +116,7 @@ static int find_from_column(struct importing *importing, const struct raw_table 
     for (int c = 0; c < 2; c++) {
         const char *header = reader->header[c];
         if (header[0])
-            language_canonical(view_of(header, strlen(header)), columns[c]);
+            language_canonical(view_of_text(header), columns[c]);
         else
             word_language(&table->words[c], columns[c]);
     }
@@ -216,8 +212,7 @@ static cog_status add_entries(struct importing *importing, const struct raw_tabl
         importing->entries[importing->count++] =
             (struct lexicon_entry){from, to, forward ? value : 0, forward ? 0 : value};
     }
-    free(numbers[0]);
-    free(numbers[1]);
+    FREE(numbers[0], numbers[1]);
     return status;
 }
 
@@ -252,13 +247,12 @@ static cog_status import_table(struct importing *importing, const char *path,
 static int by_words(const void *x, const void *y) {
     const struct lexicon_entry *a = x, *b = y;
     if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
+        return ORDER(a->from, b->from);
     if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
+        return ORDER(a->to, b->to);
     /* Sums of floats in one order, whatever qsort does with equal keys. */
-    if (a->to_given_from != b->to_given_from)
-        return a->to_given_from < b->to_given_from ? -1 : 1;
-    return (a->from_given_to > b->from_given_to) - (a->from_given_to < b->from_given_to);
+    return a->to_given_from != b->to_given_from ? ORDER(a->to_given_from, b->to_given_from)
+                                                : ORDER(a->from_given_to, b->from_given_to);
 }
 
 /* Merges raw words of one stem into one entry, and copies a direction that no file gave from the

@@ -187,9 +187,7 @@ static void close_reading(struct pair_reading *reading) {
         pair_batch_free(&reading->slots[i].pairs);
         for (int side = 0; side < 2; side++) {
             struct side_terms *terms = &reading->slots[i].sides[side];
-            free(terms->hashes);
-            free(terms->string_ends);
-            free(terms->sentence_ends);
+            FREE(terms->hashes, terms->string_ends, terms->sentence_ends);
             buffer_free(&terms->strings);
         }
     }
@@ -198,9 +196,7 @@ static void close_reading(struct pair_reading *reading) {
         analyzer_free(reading->workers[i].analyzers[1]);
         term_list_free(&reading->workers[i].terms);
     }
-    free(reading->workers);
-    free(reading->slots);
-    free(reading->batches);
+    FREE(reading->workers, reading->slots, reading->batches);
 }
 
 cog_status pair_corpus_read(struct pair_corpus *corpus, struct pair_reader *reader,
@@ -265,8 +261,7 @@ double pair_corpus_predicted_bytes(double text_bytes, unsigned threads) {
 
 static void side_free(struct pair_side *side) {
     word_table_free(&side->vocabulary);
-    free(side->words);
-    free(side->ends);
+    FREE(side->words, side->ends);
 }
 
 void pair_corpus_free(struct pair_corpus *corpus) {

@@ -46,8 +46,7 @@ static cog_status project_sources(struct projecting *work, cog_error *error) {
     return term_cursor_end(&terms, status);
 }
 
-/* ---- Columns and df* ---------------------------------------------------------------------------
- */
+/* ---- Columns, and document frequencies that are expected ------------------------------------- */
 
 /* Columns are ordered by the number of source documents times the number of target documents that
  * have the term, so that joins meet the fewest pairs. Rarity among target documents alone would not
@@ -159,8 +158,7 @@ cog_status projection_create(const struct lexicon *lexicon,
         work.projection->dropped = work.words.dropped;
     }
     word_projector_free(&work.words);
-    free(work.terms);
-    free(work.source_frequencies);
+    FREE(work.terms, work.source_frequencies);
     return HAND_OUT(status, work.projection, projection_free, result);
 }
 
@@ -169,11 +167,8 @@ void projection_free(struct projection *projection) {
         return;
     term_numbers_free(projection->sources);
     term_numbers_free(projection->targets);
-    free(projection->offsets);
-    free(projection->terms);
-    free(projection->document_frequencies);
-    free(projection->target_hashes);
-    free(projection);
+    FREE(projection->offsets, projection->terms, projection->document_frequencies,
+         projection->target_hashes, projection);
 }
 
 /* ---- Documents ------------------------------------------------------------------------------- */
@@ -185,9 +180,7 @@ cog_status column_sums_init(struct column_sums *sums, size_t column_count, cog_e
 }
 
 void column_sums_free(struct column_sums *sums) {
-    free(sums->sums);
-    free(sums->marks);
-    free(sums->columns);
+    FREE(sums->sums, sums->marks, sums->columns);
     *sums = (struct column_sums){0};
 }
 

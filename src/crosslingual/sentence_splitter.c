@@ -5,6 +5,7 @@
 #include <unicode/utext.h>
 
 #include "base/memory.h"
+#include "input/documents/text_bytes.h"
 
 struct sentence_splitter {
     UBreakIterator *iterator;
@@ -53,11 +54,9 @@ cog_status sentence_splitter_start(struct sentence_splitter *splitter, struct by
 }
 
 static struct bytes_view trimmed(struct bytes_view text) {
-    while (text.size && strchr(" \t\r\n", text.data[0]) && text.data[0]) {
-        text.data++;
-        text.size--;
-    }
-    while (text.size && strchr(" \t\r\n", text.data[text.size - 1]) && text.data[text.size - 1])
+    while (text.size && is_one_of(text.data[0], " \t\r\n"))
+        text = view_of(text.data + 1, text.size - 1);
+    while (text.size && is_one_of(text.data[text.size - 1], " \t\r\n"))
         text.size--;
     return text;
 }

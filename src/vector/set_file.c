@@ -37,15 +37,23 @@ void loaded_sets_free(struct loaded_sets *sets) {
     *sets = (struct loaded_sets){0};
 }
 
-static cog_status decode(const struct set_row *row, const uint8_t *bytes, struct loaded_sets *sets,
-                         cog_error *error) {
+/* Leaves out the members beyond the share; 0: none. */
+static size_t decode_members(const uint8_t *bytes, size_t count, unsigned share,
+                             uint64_t *members) {
+    if (share)
+        return member_set_decode_first(bytes, count, share, members);
+    member_set_decode(bytes, count, members);
+    return count;
+}
+
+static cog_status decode(const struct set_row *row, const uint8_t *bytes, unsigned share,
+                         struct loaded_sets *sets, cog_error *error) {
     sets->term_count = sets->word_count = 0;
     GROW(sets->terms, sets->term_capacity, row->terms, "a document's terms", error);
     GROW(sets->words, sets->word_capacity, row->words, "a document's words", error);
-    member_set_decode(bytes, row->terms, sets->terms);
-    member_set_decode(bytes + member_set_bytes(row->terms), row->words, sets->words);
-    sets->term_count = row->terms;
-    sets->word_count = row->words;
+    sets->term_count = decode_members(bytes, row->terms, share, sets->terms);
+    sets->word_count =
+        decode_members(bytes + member_set_bytes(row->terms), row->words, share, sets->words);
     return COG_OK;
 }
 
@@ -68,7 +76,7 @@ cog_status set_file_load(const struct set_file *file, size_t row, struct loaded_
                          cog_error *error) {
     const struct set_row *at = &file->rows[row];
     TRY(read_bytes(file, at->offset, sets_bytes(at), &sets->bytes, error));
-    return decode(at, (const uint8_t *)sets->bytes.data, sets, error);
+    return decode(at, (const uint8_t *)sets->bytes.data, 0, sets, error);
 }
 
 static uint64_t end_of_row(const struct set_file *file, size_t row) {
@@ -99,18 +107,6 @@ static cog_status read_rows(struct set_cursor *cursor, const struct set_file *fi
     return read_bytes(file, begin, (size_t)(end_of_row(file, row) - begin), &cursor->bytes, error);
 }
 
-/* Leaves out the members beyond the cursor's share. */
-static cog_status decode_first(const struct set_row *row, const uint8_t *bytes, unsigned share,
-                               struct loaded_sets *sets, cog_error *error) {
-    sets->term_count = sets->word_count = 0;
-    GROW(sets->terms, sets->term_capacity, row->terms, "a document's terms", error);
-    GROW(sets->words, sets->word_capacity, row->words, "a document's words", error);
-    sets->term_count = member_set_decode_first(bytes, row->terms, share, sets->terms);
-    sets->word_count = member_set_decode_first(bytes + member_set_bytes(row->terms), row->words,
-                                               share, sets->words);
-    return COG_OK;
-}
-
 cog_status set_cursor_next(struct set_cursor *cursor, const struct set_file *file,
                            const struct loaded_sets **sets, cog_error *error) {
     *sets = NULL;
@@ -123,8 +119,7 @@ cog_status set_cursor_next(struct set_cursor *cursor, const struct set_file *fil
     const struct set_row *row = &file->rows[cursor->next++];
     const uint64_t at = row->offset - file->rows[cursor->first_row].offset;
     const uint8_t *bytes = (const uint8_t *)cursor->bytes.data + at;
-    TRY(cursor->share ? decode_first(row, bytes, cursor->share, &cursor->sets, error)
-                      : decode(row, bytes, &cursor->sets, error));
+    TRY(decode(row, bytes, cursor->share, &cursor->sets, error));
     *sets = &cursor->sets;
     return COG_OK;
 }

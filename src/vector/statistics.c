@@ -291,7 +291,6 @@ uint64_t statistics_memory_bytes(const struct statistics *statistics) {
     return bytes;
 }
 
-/* Mean number of terms per document; 1 for an empty collection, so that one can divide by it. */
 double statistics_mean_length(const struct statistics *statistics) {
     if (statistics->documents == 0 || statistics->total_length == 0)
         return 1;
@@ -303,7 +302,6 @@ struct term_counts statistics_find(const struct statistics *statistics, uint64_t
     return find_slot(&statistics->shards[hash >> SHARD_SHIFT], hash)->counts;
 }
 
-/* Brings the place of a term that is about to be looked up into the cache. */
 void statistics_prefetch(const struct statistics *statistics, uint64_t hash) {
     hash = stored_hash(hash);
     const struct shard *shard = &statistics->shards[hash >> SHARD_SHIFT];

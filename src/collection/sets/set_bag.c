@@ -45,8 +45,8 @@ cog_status set_bag_read(struct set_bag *sets, const struct bag_view *bag, cog_er
     GROW(sets->members, sets->member_capacity, bag->count + 1, "a document's terms", error);
     GROW(sets->scratch, sets->scratch_capacity, bag->count + 1, "a document's terms", error);
     sets->set = (struct document_set){0};
-    for (size_t i = 0; i < bag->count;
-         i++) { /* terms are written from the front, words from the back */
+    /* Terms are written from the front, words from the back. */
+    for (size_t i = 0; i < bag->count; i++) {
         const uint64_t hash = bag->hashes[i], mark = hash & 0xffff;
         if (mark == MARK_TERM)
             sets->members[terms++] = hash;
