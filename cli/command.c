@@ -20,6 +20,24 @@ const enum option_id run_options[] = {OPTION_THREADS, OPTION_MEMORY, OPTION_STAT
                                       OPTION_QUIET,   OPTION_HELP,   OPTION_HELP_ALL,
                                       OPTION_VERSION, OPTION_COUNT};
 
+const enum option_id margin_options[] = {OPTION_QUERY_MARGINS, OPTION_COUNT};
+
+bool refuse_weights(const struct arguments *arguments) {
+    return refuse_options(arguments, weight_options,
+                          "weights terms, which Jaccard and containment do not; use --measure "
+                          "cosine");
+}
+
+bool refuse_lexicon(const struct arguments *arguments) {
+    return refuse_options(arguments, projection_options,
+                          "goes with documents; signatures have no language");
+}
+
+bool refuse_margins(const struct arguments *arguments) {
+    return refuse_options(arguments, margin_options,
+                          "goes with signatures (.npy); those of documents are computed");
+}
+
 /* One character, or \t. */
 static bool take_delimiter(const struct arguments *arguments, char *delimiter) {
     const char *text = arguments->values[OPTION_DELIMITER];
@@ -144,10 +162,7 @@ bool take_pairs_options(const struct arguments *arguments, cog_pairs_options *op
         !choose_values(arguments, &options->sign.signature))
         return false;
     options->verify = !has_option(arguments, OPTION_NO_VERIFY);
-    if (options->measure != COG_MEASURE_COSINE &&
-        !refuse_options(arguments, weight_options,
-                        "weights terms, which Jaccard and containment do not; use --measure "
-                        "cosine"))
+    if (options->measure != COG_MEASURE_COSINE && !refuse_weights(arguments))
         return false;
     return take_knobs(arguments, COG_KNOB_PAIRS, &options->knobs) &&
            real_option(arguments, OPTION_RECALL, 0, 1, &options->recall) &&
@@ -184,6 +199,16 @@ cog_status project_documents(struct session *session, cog_documents *documents,
         return COG_ERR_USAGE;
     cog_status status = cog_lexicon_open(path, lexicon, &session->error);
     THEN(status, cog_documents_project(documents, *lexicon, &projection, &session->error));
+    return status;
+}
+
+cog_status open_margins(struct session *session, const cog_signatures *signatures,
+                        cog_weights **margins, const float **values) {
+    const char *path = session->arguments->values[OPTION_QUERY_MARGINS];
+    if (!path)
+        return COG_OK;
+    cog_status status = cog_weights_open(path, margins, &session->error);
+    THEN(status, cog_weights_of(*margins, signatures, values, &session->error));
     return status;
 }
 

@@ -60,7 +60,7 @@ const struct command *find_action(const struct command *command, const char *nam
 
 /* Groups of options that several commands take. */
 extern const enum option_id input_options[], term_options[], weight_options[], signature_options[],
-    pair_options[], projection_options[], run_options[];
+    pair_options[], projection_options[], run_options[], margin_options[];
 
 /* False after printing what is wrong. */
 bool take_input_options(const struct arguments *arguments, cog_input_options *options);
@@ -82,6 +82,14 @@ bool take_search_options(const struct arguments *arguments, cog_search_options *
 cog_status project_documents(struct session *session, cog_documents *documents,
                              cog_lexicon **lexicon);
 bool take_projection_options(const struct arguments *arguments, cog_projection_options *options);
+/* With --margins, reads the margins of the signatures; free *margins after their values. */
+cog_status open_margins(struct session *session, const cog_signatures *signatures,
+                        cog_weights **margins, const float **values);
+/* False, after printing why, if options were given that do nothing here: of weights, where sets are
+ * compared; of a lexicon, where signatures are; of margins, where documents are. */
+bool refuse_weights(const struct arguments *arguments);
+bool refuse_lexicon(const struct arguments *arguments);
+bool refuse_margins(const struct arguments *arguments);
 /* Whether the given options agree with --lexicon, or with its absence. */
 bool check_lexicon_options(const struct arguments *arguments);
 /* --output, or "-". */

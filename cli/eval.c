@@ -94,15 +94,11 @@ static void compared_free(struct compared *compared) {
 static cog_status compare(struct session *session, cog_search_options search,
                           struct compared *compared) {
     const struct arguments *arguments = session->arguments;
-    const char *weight_path = arguments->values[OPTION_QUERY_MARGINS];
     const float *weights = NULL;
     cog_error *error = &session->error;
     cog_status status = cog_index_open(arguments->words[1], &compared->index, error);
     THEN(status, cog_signatures_open(arguments->words[2], &compared->queries, error));
-    if (status == COG_OK && weight_path)
-        status = cog_weights_open(weight_path, &compared->weights, error);
-    if (status == COG_OK && compared->weights)
-        status = cog_weights_of(compared->weights, compared->queries, &weights, error);
+    THEN(status, open_margins(session, compared->queries, &compared->weights, &weights));
     THEN(status, cog_report_create(&compared->exhaustive, error));
     search.recall_sample = 0;
     THEN(status,

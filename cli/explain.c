@@ -59,9 +59,7 @@ static bool take_measure(const struct arguments *arguments, struct explain_argum
                               "--measure jaccard or containment");
     return refuse_options(arguments, across,
                           "compares two languages, which works by cosine only") &&
-           refuse_options(arguments, weight_options,
-                          "weights terms, which Jaccard and containment do not; use --measure "
-                          "cosine");
+           refuse_weights(arguments);
 }
 
 static bool take_arguments(const struct arguments *arguments, struct explain_arguments *taken) {

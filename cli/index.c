@@ -37,8 +37,7 @@ static cog_status open_source(struct session *session, struct source *source) {
     if (!take_input_options(session->arguments, &input))
         return COG_ERR_USAGE;
     if (rest_count(session) == 1 && cog_is_signature_file(input.format, rest(session)[0]))
-        return refuse_options(session->arguments, projection_options,
-                              "goes with documents; signatures have no language")
+        return refuse_lexicon(session->arguments)
                    ? cog_signatures_open(rest(session)[0], &source->signatures, &session->error)
                    : COG_ERR_USAGE;
     cog_status status = cog_documents_open(&input, rest(session), rest_count(session),
@@ -60,25 +59,20 @@ static void close_source(struct source *source) {
 static cog_status change_in_time(struct session *session, cog_index *index,
                                  cog_status (*change)(struct session *session, cog_index *index)) {
     const struct timespec pause = {.tv_nsec = 2000000};
-    struct timespec start, now;
+    struct timespec start;
     double seconds = 0;
     if (!real_option(session->arguments, OPTION_WAIT, 0, 1e9, &seconds))
         return COG_ERR_USAGE;
     clock_gettime(CLOCK_MONOTONIC, &start);
     for (;;) {
         cog_status status = change(session, index);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        double waited =
-            (double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) / 1e9;
-        if (status != COG_ERR_BUSY || waited >= seconds)
+        if (status != COG_ERR_BUSY || seconds_since(&start) >= seconds)
             return status;
         nanosleep(&pause, NULL);
     }
 }
 
 static const char needs_input[] = "input; give files, folders, or -";
-
-static const enum option_id of_margins[] = {OPTION_QUERY_MARGINS, OPTION_COUNT};
 
 static bool take_build_options(const struct arguments *arguments, cog_index_options *options) {
     static const enum option_id of_short[] = {OPTION_RADIUS, OPTION_COUNT};
@@ -90,17 +84,15 @@ static bool take_build_options(const struct arguments *arguments, cog_index_opti
     return (method == COG_METHOD_PSM || method == COG_METHOD_BPHS ||
             refuse_options(arguments, of_short, "belongs to --method psm or bphs")) &&
            ((method != COG_METHOD_FLAT && method != COG_METHOD_BPHS) ||
-            refuse_options(arguments, of_margins, "belongs to --method psm, slices or columns"));
+            refuse_options(arguments, margin_options,
+                           "belongs to --method psm, slices or columns"));
 }
 
 /* With the margins, if a file of them is named. */
 static cog_status build_signatures(struct session *session, cog_index_options options,
                                    const cog_signatures *signatures, cog_index **index) {
-    const char *path = session->arguments->values[OPTION_QUERY_MARGINS];
     cog_weights *weights = NULL;
-    cog_status status = path ? cog_weights_open(path, &weights, &session->error) : COG_OK;
-    if (status == COG_OK && weights)
-        status = cog_weights_of(weights, signatures, &options.weights, &session->error);
+    cog_status status = open_margins(session, signatures, &weights, &options.weights);
     THEN(status, cog_index_build_signatures(signatures, &options, &session->run, index,
                                             session->report, &session->error));
     cog_weights_free(weights);
@@ -109,8 +101,7 @@ static cog_status build_signatures(struct session *session, cog_index_options op
 
 static cog_status build_documents(struct session *session, const cog_index_options *options,
                                   cog_documents *documents, cog_index **index) {
-    if (!refuse_options(session->arguments, of_margins,
-                        "goes with signatures (.npy); those of documents are computed"))
+    if (!refuse_margins(session->arguments))
         return COG_ERR_USAGE;
     return cog_index_build(documents, options, &session->run, index, session->report,
                            &session->error);
@@ -354,61 +345,77 @@ static void print_json(const cog_index *index, const cog_index_info *info) {
     puts("}");
 }
 
+static void print_measure(const cog_index_info *info) {
+    printf("measure\t");
+    print_choice(OPTION_MEASURE, (int)info->measure);
+    putchar('\n');
+}
+
+static void print_rows(const cog_index_info *info) {
+    printf("rows\t%llu\nremoved\t%llu\nsegments\t%llu\n", (unsigned long long)info->rows,
+           (unsigned long long)info->removed_rows, (unsigned long long)info->segments);
+}
+
+static void print_pending(const cog_index_info *info) {
+    if (info->pending_rows)
+        printf("in the log\t%llu rows\n", (unsigned long long)info->pending_rows);
+}
+
 /* Of an index by Jaccard or containment. */
 static void print_set_info(const cog_index *index, const cog_index_info *info) {
     cog_sign_options sign;
-    printf("content\tdocuments\nmeasure\t");
-    print_choice(OPTION_MEASURE, (int)info->measure);
-    printf("\nrows\t%llu\nremoved\t%llu\nsegments\t%llu\n", (unsigned long long)info->rows,
-           (unsigned long long)info->removed_rows, (unsigned long long)info->segments);
-    if (info->pending_rows)
-        printf("in the log\t%llu rows\n", (unsigned long long)info->pending_rows);
+    puts("content\tdocuments");
+    print_measure(info);
+    print_rows(info);
+    print_pending(info);
     if (cog_index_sign_options(index, &sign))
         print_terms(&sign.terms);
-    printf("bytes\t%llu\n", (unsigned long long)info->file_bytes);
+}
+
+static void print_method(const cog_index_info *info) {
+    printf("bits\t%u\nmethod\t%s\n", info->bits, cog_method_name(info->method));
+    if (info->tables)
+        printf("radius\t%u\ntables\t%u\nheader bits\t%u\n", info->radius_bits, info->tables,
+               info->header_bits);
+    if (info->method == COG_METHOD_PSM)
+        printf("learned from pairs\t%llu\n", (unsigned long long)info->learned_pairs);
+    if (info->method == COG_METHOD_BPHS)
+        printf("blocks\t%u, choose %u\n", info->blocks, info->chosen);
+    if (info->slice_bits)
+        printf("slice bits\t%u\n", info->slice_bits);
+}
+
+/* Of an index that has signatures. */
+static void print_signature_info(const cog_index *index, const cog_index_info *info) {
+    cog_sign_options sign;
+    printf("content\t%s\n", info->documents ? "documents" : "signatures");
+    if (info->measure != COG_MEASURE_COSINE)
+        print_measure(info);
+    print_rows(info);
+    print_method(info);
+    if (info->measure != COG_MEASURE_COSINE)
+        puts("vectors\tno");
+    else if (info->documents)
+        printf("vectors\t%s\nvocabulary\t%llu\nsigned by earlier statistics\t%llu segments\n",
+               info->vectors ? "yes" : "no", (unsigned long long)info->vocabulary_terms,
+               (unsigned long long)info->outdated_segments);
+    print_pending(info);
+    if (cog_index_sign_options(index, &sign))
+        print_signing(&sign);
+    print_lexicons(index);
 }
 
 static cog_status print_info(struct session *session, cog_index *index) {
     cog_index_info info;
-    cog_sign_options sign;
     cog_index_describe(index, &info);
     if (has_option(session->arguments, OPTION_JSON)) {
         print_json(index, &info);
         return COG_OK;
     }
-    if (info.measure != COG_MEASURE_COSINE && info.vectors) {
+    if (info.measure != COG_MEASURE_COSINE && info.vectors)
         print_set_info(index, &info);
-        return COG_OK;
-    }
-    printf("content\t%s\n", info.documents ? "documents" : "signatures");
-    if (info.measure != COG_MEASURE_COSINE) {
-        fputs("measure\t", stdout);
-        print_choice(OPTION_MEASURE, (int)info.measure);
-        putchar('\n');
-    }
-    printf("rows\t%llu\nremoved\t%llu\nsegments\t%llu\nbits\t%u\n", (unsigned long long)info.rows,
-           (unsigned long long)info.removed_rows, (unsigned long long)info.segments, info.bits);
-    printf("method\t%s\n", cog_method_name(info.method));
-    if (info.tables)
-        printf("radius\t%u\ntables\t%u\nheader bits\t%u\n", info.radius_bits, info.tables,
-               info.header_bits);
-    if (info.method == COG_METHOD_PSM)
-        printf("learned from pairs\t%llu\n", (unsigned long long)info.learned_pairs);
-    if (info.method == COG_METHOD_BPHS)
-        printf("blocks\t%u, choose %u\n", info.blocks, info.chosen);
-    if (info.slice_bits)
-        printf("slice bits\t%u\n", info.slice_bits);
-    if (info.measure != COG_MEASURE_COSINE)
-        puts("vectors\tno");
-    else if (info.documents)
-        printf("vectors\t%s\nvocabulary\t%llu\nsigned by earlier statistics\t%llu segments\n",
-               info.vectors ? "yes" : "no", (unsigned long long)info.vocabulary_terms,
-               (unsigned long long)info.outdated_segments);
-    if (info.pending_rows)
-        printf("in the log\t%llu rows\n", (unsigned long long)info.pending_rows);
-    if (cog_index_sign_options(index, &sign))
-        print_signing(&sign);
-    print_lexicons(index);
+    else
+        print_signature_info(index, &info);
     printf("bytes\t%llu\n", (unsigned long long)info.file_bytes);
     return COG_OK;
 }

@@ -108,10 +108,7 @@ static cog_status open_folder(const struct search_arguments *taken, const char *
 /* Sets of terms have no weights; signatures can replace them. */
 static bool take_set_options(const struct arguments *arguments, cog_index_options *options) {
     cog_signature_options *signature = &options->sign.signature;
-    if (!refuse_options(arguments, weight_options,
-                        "weights terms, which Jaccard and containment do not; use --measure "
-                        "cosine") ||
-        !take_knobs(arguments, COG_KNOB_BUILD, &options->knobs) ||
+    if (!refuse_weights(arguments) || !take_knobs(arguments, COG_KNOB_BUILD, &options->knobs) ||
         !take_term_options(arguments, &options->sign.terms))
         return false;
     options->vectors = !has_option(arguments, OPTION_NO_VECTORS);
@@ -180,15 +177,10 @@ static cog_status search_signatures(struct session *session, const struct search
     cog_weights *weights = NULL;
     cog_error *error = &session->error;
     const float *values = NULL;
-    const char *weight_path = taken->given->values[OPTION_QUERY_MARGINS];
-    if (!refuse_options(taken->given, projection_options,
-                        "goes with documents; signatures have no language"))
+    if (!refuse_lexicon(taken->given))
         return COG_ERR_USAGE;
     cog_status status = cog_signatures_open(path, &queries, error);
-    if (status == COG_OK && weight_path)
-        status = cog_weights_open(weight_path, &weights, error);
-    if (status == COG_OK && weights)
-        status = cog_weights_of(weights, queries, &values, error);
+    THEN(status, open_margins(session, queries, &weights, &values));
     THEN(status, cog_index_search_signatures(index, queries, values, &taken->search, &session->run,
                                              hits, session->report, error));
     cog_weights_free(weights);
@@ -212,14 +204,7 @@ static cog_status open_queries(struct session *session, const cog_input_options 
 
 static void close_queries(struct queries *queries) {
     cog_documents_close(queries->documents);
-    if (queries->lexicon)
-        cog_lexicon_free(queries->lexicon);
-}
-
-static bool refuse_margins(const struct arguments *arguments) {
-    static const enum option_id of_signatures[] = {OPTION_QUERY_MARGINS, OPTION_COUNT};
-    return refuse_options(arguments, of_signatures,
-                          "goes with signatures (.npy); those of documents are computed");
+    cog_lexicon_free(queries->lexicon);
 }
 
 static cog_status search_documents(struct session *session, const struct search_arguments *taken,

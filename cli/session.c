@@ -1,3 +1,5 @@
+/* The frame of every command: checks outputs before the work, runs the job with progress and
+ * Ctrl-C, and reports. */
 #include "session.h"
 
 #include <limits.h>
@@ -11,8 +13,61 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cognate.h"
 #include "command.h"
+
+/* ---- Interrupts ------------------------------------------------------------------------------ */
+
+/* Ctrl-C, SIGTERM and a closed terminal: the first signal asks the job to stop, and unfinished
+ * outputs are deleted in any case. */
+
+enum { GRACE_SECONDS = 2 };
+
+static atomic_int interrupted; /* the signal, or 0 */
+static sigset_t watched;
+
+/* 143 after SIGTERM, else 130. */
+static int interrupted_exit_code(void) {
+    return 128 + (interrupted == SIGTERM ? SIGTERM : SIGINT);
+}
+
+/* A job that looks stops and cleans up by itself. A job that is in a long stage or waits for a pipe
+ * is ended after a moment, or by the next signal. */
+static void *wait_for_interrupts(void *unused) {
+    int number;
+    (void)unused;
+    sigwait(&watched, &number);
+    interrupted = number;
+    sigtimedwait(&watched, NULL, &(struct timespec){.tv_sec = GRACE_SECONDS});
+    cog_abandon_outputs();
+    _exit(interrupted_exit_code());
+}
+
+/* The program is to live on when the terminal is closed (nohup). */
+static bool is_ignored(int number) {
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* From now on; before any other thread is started. */
+static void interrupts_watch(void) {
+    pthread_t thread;
+    sigemptyset(&watched);
+    sigaddset(&watched, SIGINT);
+    sigaddset(&watched, SIGTERM);
+    if (!is_ignored(SIGHUP))
+        sigaddset(&watched, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &watched, NULL); /* for the threads that come, too */
+    if (pthread_create(&thread, NULL, wait_for_interrupts, NULL) == 0)
+        pthread_detach(thread);
+    else
+        pthread_sigmask(SIG_UNBLOCK, &watched, NULL);
+}
+
+static bool was_interrupted(void) {
+    return interrupted != 0;
+}
+
+/* ---- Progress and messages ------------------------------------------------------------------- */
 
 static bool progress_shown;
 
@@ -31,27 +86,30 @@ static void format_amount(double amount, char *text, size_t size) {
     snprintf(text, size, unit ? "%.1f%c" : "%.0f", amount, units[unit]);
 }
 
+double seconds_since(const struct timespec *start) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
 /* Units per second since the stage, or a loop of it, began. */
 static double find_rate(const cog_progress *progress) {
     static const char *stage;
     static uint64_t first_done, last_done, last_total;
     static struct timespec start;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     if (progress->stage != stage || progress->done < last_done || progress->total != last_total) {
         stage = progress->stage;
         first_done = progress->done;
         last_total = progress->total;
-        start = now;
+        clock_gettime(CLOCK_MONOTONIC, &start);
     }
     last_done = progress->done;
-    double seconds =
-        (double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) / 1e9;
+    double seconds = seconds_since(&start);
     return seconds > 0 ? (double)(progress->done - first_done) / seconds : 0;
 }
 
 /* "reading  [=====     ]  50%  12.3M/s  0:07 left"; without a total, how far it has come. */
-bool show_progress(void *context, const cog_progress *progress) {
+static bool show_progress(void *context, const cog_progress *progress) {
     enum { WIDTH = 24 };
     const bool *visible = context;
     if (!*visible || progress->done + progress->total == 0)
@@ -87,64 +145,18 @@ void print_escaped(const char *text, size_t size, const char *allowed, FILE *str
     }
 }
 
-void print_message(const char *text, const char *flag) {
+/* Prints a message, with a flag in brackets unless that is NULL. */
+static void print_message(const char *text, const char *flag) {
     clear_progress();
     fputs("cognate: ", stderr);
     print_escaped(text, strlen(text), "", stderr);
     fprintf(stderr, flag ? " (--%s)\n" : "\n", flag);
 }
 
-void announce_message(void *context, const char *text) {
+static void announce_message(void *context, const char *text) {
     (void)context;
     print_message(text, NULL);
 }
-
-enum { GRACE_SECONDS = 2 };
-
-static atomic_int interrupted; /* the signal, or 0 */
-static sigset_t watched;
-
-/* A job that looks stops and cleans up by itself. A job that is in a long stage or waits for a pipe
- * is ended after a moment, or by the next signal. */
-static void *wait_for_interrupts(void *unused) {
-    int number;
-    (void)unused;
-    sigwait(&watched, &number);
-    interrupted = number;
-    sigtimedwait(&watched, NULL, &(struct timespec){.tv_sec = GRACE_SECONDS});
-    cog_abandon_outputs();
-    _exit(interrupted_exit_code());
-}
-
-/* The program is to live on when the terminal is closed (nohup). */
-static bool is_ignored(int number) {
-    struct sigaction action;
-    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-void interrupts_watch(void) {
-    pthread_t thread;
-    sigemptyset(&watched);
-    sigaddset(&watched, SIGINT);
-    sigaddset(&watched, SIGTERM);
-    if (!is_ignored(SIGHUP))
-        sigaddset(&watched, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &watched, NULL); /* for the threads that come, too */
-    if (pthread_create(&thread, NULL, wait_for_interrupts, NULL) == 0)
-        pthread_detach(thread);
-    else
-        pthread_sigmask(SIG_UNBLOCK, &watched, NULL);
-}
-
-bool was_interrupted(void) {
-    return interrupted != 0;
-}
-
-int interrupted_exit_code(void) {
-    return 128 + (interrupted == SIGTERM ? SIGTERM : SIGINT);
-}
-
-/* The frame of every command: checks outputs before the work, runs the job, and reports. */
 
 /* ---- Outputs --------------------------------------------------------------------------------- */
 
@@ -317,13 +329,11 @@ int run_session(const struct arguments *arguments) {
     struct session session = {.arguments = arguments};
     if (!take_run_options(arguments, &session.run))
         return EXIT_USAGE;
-    struct timespec start, end;
+    struct timespec start;
     clock_gettime(CLOCK_MONOTONIC, &start);
     cog_status status = cog_report_create(&session.report, &session.error);
     THEN(status, arguments->command->run(&session));
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    session.seconds =
-        (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
+    session.seconds = seconds_since(&start);
     int code = finish(&session, status);
     cog_report_free(session.report);
     return code;
