@@ -578,64 +578,88 @@ static double bench_join(size_t rows) {
 /* ---- Real documents -------------------------------------------------------------------------- */
 
 /* Odd rows ask even ones. */
-static void bench_documents(const char *signatures_path, const char *weights_path) {
-    struct npy_signatures signatures = {0};
+/* Every other row of the files is stored, the others ask. */
+struct real_rows {
+    struct npy_signatures signatures;
+    struct signatures_view stored, asked;
+    float *stored_weights, *asked_weights;
+};
+
+static void real_rows_read(struct real_rows *rows, const char *signatures_path,
+                           const char *weights_path) {
     struct npy_array weights = {0};
-    DO(npy_signatures_open(signatures_path, &signatures, error));
+    DO(npy_signatures_open(signatures_path, &rows->signatures, error));
     DO(npy_open(weights_path, NPY_FLOAT32, &weights, error));
+    const struct signatures_view *all = &rows->signatures.view;
     const float *values = (const float *)weights.data;
-    struct signatures_view stored = signatures.view, asked = signatures.view;
-    unsigned bits = signatures.view.bits;
-    stored.rows = (signatures.view.rows + 1) / 2;
-    asked.rows = signatures.view.rows / 2;
-    stored.stride_bytes *= 2;
-    asked.data += asked.stride_bytes;
-    asked.stride_bytes *= 2;
-    float *stored_weights = memory_array(stored.rows, bits * sizeof(float));
-    float *asked_weights = memory_array(asked.rows, bits * sizeof(float));
-    for (size_t row = 0; row < signatures.view.rows; row++)
-        memcpy((row % 2 ? asked_weights : stored_weights) + row / 2 * bits, values + row * bits,
-               bits * sizeof(float));
-    struct psm_index index;
+    rows->stored = rows->asked = *all;
+    rows->stored.rows = (all->rows + 1) / 2;
+    rows->asked.rows = all->rows / 2;
+    rows->asked.data += all->stride_bytes;
+    rows->stored.stride_bytes = rows->asked.stride_bytes = 2 * all->stride_bytes;
+    rows->stored_weights = memory_array(rows->stored.rows, all->bits * sizeof(float));
+    rows->asked_weights = memory_array(rows->asked.rows, all->bits * sizeof(float));
+    for (size_t row = 0; row < all->rows; row++)
+        memcpy((row % 2 ? rows->asked_weights : rows->stored_weights) + row / 2 * all->bits,
+               values + row * all->bits, all->bits * sizeof(float));
+    npy_close(&weights);
+}
+
+static void real_rows_free(struct real_rows *rows) {
+    FREE(rows->stored_weights, rows->asked_weights);
+    npy_signatures_close(&rows->signatures);
+}
+
+/* All pairs within the radius, by a method that finds every one. */
+static size_t count_pairs(const struct real_rows *rows, struct timed *timed) {
     struct bphs_index exact;
-    static struct psm_learned learned;
-    struct timed timed = {0};
     struct short_search all = {.radius_bits = RADIUS, .threads = 1};
+    DO(bphs_build(&exact, &rows->stored, 5, 2, RADIUS, 2, error));
+    TIMED(timed, REPEATS, bphs_search(&exact, &rows->asked, &all, &timed->hits, error));
+    bphs_free(&exact);
+    return timed->hits.count;
+}
+
+static void bench_recall(const struct psm_index *index, const struct psm_learned *learned,
+                         const struct real_rows *rows, double recall, size_t pairs,
+                         struct timed *timed) {
+    const struct psm_queries queries = {rows->asked, rows->asked_weights, &learned->volatility,
+                                        true};
+    const unsigned header_bits = index->stored.tables[0].header_bits;
+    struct short_search search = {.radius_bits = RADIUS, .threads = 1};
+    char name[64];
+    DO(psm_learned_bound(learned, &queries, header_bits, RADIUS, recall, &search.penalty_bound,
+                         error));
+    TIMED(timed, REPEATS, psm_search(index, &queries, &search, &timed->hits, error));
+    snprintf(name, sizeof name, "PSM tuned, t=%u, recall %.2f wanted", header_bits, recall);
+    const double probes = average_probes(&queries, header_bits, search.penalty_bound);
+    const struct row row = {name, probes - 1, pairs ? (double)timed->hits.count / (double)pairs : 1,
+                            bytes_of_tables(&index->stored) / (double)rows->stored.rows,
+                            rows->asked.rows};
+    print_row(&row, timed);
+}
+
+static void bench_documents(const char *signatures_path, const char *weights_path) {
+    static struct psm_learned learned;
+    struct real_rows rows = {0};
+    struct psm_index index;
+    struct timed timed = {0};
+    real_rows_read(&rows, signatures_path, weights_path);
     rival_ns = 0;
-    DO(psm_build(&index, &stored, BUCKET_LIMITS_DEFAULT, 2, error));
-    DO(bphs_build(&exact, &stored, 5, 2, RADIUS, 2, error));
-    struct psm_training training = {&index,  &stored,        stored_weights,
-                                    &stored, stored_weights, RADIUS};
+    DO(psm_build(&index, &rows.stored, BUCKET_LIMITS_DEFAULT, 2, error));
+    struct psm_training training = {&index,       &rows.stored,        rows.stored_weights,
+                                    &rows.stored, rows.stored_weights, RADIUS};
     DO(psm_learn(&training, 2, &learned, error));
-    TIMED(&timed, REPEATS, bphs_search(&exact, &asked, &all, &timed.hits, error));
-    size_t pairs = timed.hits.count;
+    const size_t pairs = count_pairs(&rows, &timed);
     printf(
         "\nreal documents: %zu stored, %zu queries, %zu pairs within %d bits, learned from %zu\n",
-        stored.rows, asked.rows, pairs, RADIUS, learned.pairs);
+        rows.stored.rows, rows.asked.rows, pairs, RADIUS, learned.pairs);
     print_header();
-    struct row row = {"BPHS tuned, T=10, find-all", 0, 1, 0, asked.rows};
-    print_row(&row, &timed);
-    struct psm_queries queries = {asked, asked_weights, &learned.volatility, true};
-    for (double recall = 0.8; recall < 1; recall += recall < 0.895 ? 0.1 : 0.05) {
-        struct short_search search = {.radius_bits = RADIUS, .threads = 1};
-        char name[64];
-        DO(psm_learned_bound(&learned, &queries, index.stored.tables[0].header_bits, RADIUS, recall,
-                             &search.penalty_bound, error));
-        TIMED(&timed, REPEATS, psm_search(&index, &queries, &search, &timed.hits, error));
-        snprintf(name, sizeof name, "PSM tuned, t=%u, recall %.2f wanted",
-                 index.stored.tables[0].header_bits, recall);
-        double probes =
-            average_probes(&queries, index.stored.tables[0].header_bits, search.penalty_bound);
-        row = (struct row){name, probes - 1, pairs ? (double)timed.hits.count / (double)pairs : 1,
-                           bytes_of_tables(&index.stored) / (double)stored.rows, asked.rows};
-        print_row(&row, &timed);
-    }
+    print_row(&(struct row){"BPHS tuned, T=10, find-all", 0, 1, 0, rows.asked.rows}, &timed);
+    for (double recall = 0.8; recall < 1; recall += recall < 0.895 ? 0.1 : 0.05)
+        bench_recall(&index, &learned, &rows, recall, pairs, &timed);
     psm_free(&index);
-    bphs_free(&exact);
-    free(stored_weights);
-    free(asked_weights);
-    npy_close(&weights);
-    npy_signatures_close(&signatures);
+    real_rows_free(&rows);
 }
 
 /* ---- Everything ------------------------------------------------------------------------------ */
