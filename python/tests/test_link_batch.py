@@ -248,3 +248,19 @@ def test_what_does_not_fit_is_refused(lexicon, sides):
     with pytest.raises(ValueError, match="neighbour 3, and there are 1"):
         link_batch.decide(link_batch.Neighbours([3.0], [0, 1], [3], [0.5]), none, method="exact")
     assert len(link_batch.decide(none, none, method="exact")) == 0
+
+
+@pytest.mark.parametrize("method", ["exact", "flat"])
+def test_a_block_may_have_fewer_rows_than_a_document_has_neighbours(method):
+    rng = np.random.default_rng(4)
+    values = [rng.random((rows, 6)).astype(np.float32) for rows in (5, 3)]
+
+    def vectors(side):
+        entries = np.arange(6)[None, :] << 32 | values[side].view(np.int32).astype(np.int64)
+        return np.arange(0, entries.size + 1, 6), entries.ravel()
+    for side in (0, 1):
+        found = link_batch.nearest(vectors(side), vectors(1 - side), side, method=method)
+        products = values[side].astype(float) @ values[1 - side].astype(float).T
+        measured = np.zeros_like(products)
+        measured[found["query"], found["row"]] = found["similarity"]
+        assert len(found) == 15 and np.allclose(measured, products, atol=1e-6)

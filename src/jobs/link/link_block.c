@@ -18,7 +18,7 @@ static cog_status find_exactly(const struct sparse_matrix blocks[2], size_t k, u
     cog_status status = cosine_topk(&blocks[0], &blocks[1], k, threads, &nearest, error);
     for (size_t query = 0; query < nearest.queries && status == COG_OK; query++)
         for (size_t i = 0; i < nearest.counts[query] && status == COG_OK; i++) {
-            const struct cosine_neighbour *other = &nearest.items[query * k + i];
+            const struct cosine_neighbour *other = &nearest.items[query * nearest.k + i];
             status = match_list_add(hits,
                                     (struct match){.a = (uint32_t)query,
                                                    .b = other->row,
