@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) uint32_t row_distance(const uint8_t
     const size_t whole_bytes = words / 4 * 32;
     __m256i sums = _mm256_setzero_si256();
     for (size_t byte = 0; byte < whole_bytes;) {
-        /* 16 vectors of at most 8 a byte stay below 256. */
+        /* 16 vectors of at most 8 per byte stay below 256. */
         size_t end = whole_bytes - byte > 512 ? byte + 512 : whole_bytes;
         __m256i counts = _mm256_setzero_si256();
         for (; byte < end; byte += 32) {

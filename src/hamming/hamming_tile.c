@@ -8,7 +8,7 @@ static const struct hamming_tile *const tiles[CPU_LEVEL_COUNT] =
     CPU_TABLE(&hamming_tile_portable, &hamming_tile_popcnt, &hamming_tile_avx2,
               &hamming_tile_avx512, &hamming_tile_neon);
 
-/* The matrix unit goes with the AVX-512 level: whoever lowers the level does without it. */
+/* The matrix unit belongs to the AVX-512 level; lower levels do not use it. */
 static const struct hamming_tile *matrix_tile(void) {
 #if defined(__x86_64__)
     if (cpu_supports(CPU_AVX512) && hamming_tile_amx_available())
@@ -155,8 +155,7 @@ static cog_status compare_rows(const struct tile_queries *queries, struct tile_s
     return status;
 }
 
-/* The first comparisons are of few rows: a sink that lowers limits has the later ones gain by it.
- */
+/* Begins with few rows, so that later comparisons profit from a sink that lowers limits. */
 cog_status tile_scan(const struct tile_queries *queries, struct tile_scratch *scratch,
                      const struct signatures_view *rows, size_t begin, size_t end,
                      const uint16_t *limits, tile_sink *sink, void *context, cog_error *error) {

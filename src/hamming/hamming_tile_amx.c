@@ -1,8 +1,8 @@
 /* The matrix unit (AMX): a bit becomes a byte, +1 or -1 in queries and the other way round in rows,
  * so that the dot product is the number of differing bits minus that of agreeing ones. One
- * instruction sums 64 bits of 16 x 16 pairs. Panels stay bits: rows are unpacked again for every
- * block of queries that they meet, queries once for all rows of a comparison, a little ahead of the
- * matrix unit, which seldom waits for it. What a block works on just fits the first-level cache. */
+ * instruction sums 64 bits of 16 x 16 pairs. Panels remain bits. Rows are unpacked for every block
+ * of queries, queries once per comparison, both a little ahead of the matrix unit, which seldom
+ * waits. The working set of a block just fits the first-level cache. */
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
@@ -359,8 +359,8 @@ INLINE uint32_t queries_wanting(const struct wanted *wanted, size_t row) {
     return queries[0] | queries[1] << SIDE;
 }
 
-/* As any_within, where some tiles of the block are not wanted: their sums of early words, 0, mean
- * nothing. A row that meets itself there would have every such block listed. */
+/* As any_within if some tiles of the block are not wanted: their sums of early words are 0 and mean
+ * nothing. Rows compared with themselves would otherwise have every such block listed. */
 INLINE bool any_wanted_within(const struct comparer *comparer, const struct block *block,
                               const struct sums *sums, const int32_t *bounds) {
     const struct wanted wanted = wanted_rows(comparer, block);

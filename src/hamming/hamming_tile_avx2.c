@@ -36,7 +36,7 @@ static size_t rows_bytes(size_t words) {
     return TILE_ROWS * words * WORD_NIBBLES;
 }
 
-/* For four queries after another: each nibble of each as the offset of its table. */
+/* By groups of four queries: each nibble of each query as the offset of its table. */
 static void prepare_queries(const uint8_t *rows, size_t stride_bytes, size_t words, size_t count,
                             uint8_t *panel) {
     uint16_t *offsets = (uint16_t *)(void *)panel;
@@ -107,7 +107,8 @@ static __attribute__((noinline)) void add_nibbles(struct sums *sums, const uint1
     const uint8_t *tables = &nibble_distances[0][0];
     for (int q = 0; q < QUERIES_AT_ONCE; q++)
         counts[q][0] = counts[q][1] = _mm256_setzero_si256();
-/* Unrolled and by itself, or the compiler spills a counter inside the loop. */
+/* Unrolled and in a function of its own: otherwise the compiler spills a counter inside the loop.
+ */
 #pragma GCC unroll 4
     for (size_t n = 0; n < nibbles; n++) {
         __m256i first = _mm256_load_si256((const __m256i *)(const void *)(rows + n * TILE_ROWS));

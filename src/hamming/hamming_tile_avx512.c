@@ -36,8 +36,8 @@ static void prepare_rows(const uint8_t *rows, size_t stride_bytes, size_t words,
     }
 }
 
-/* Of two groups of rows; at the edges of a band often one is wanted only, and no sum of the other
- * is within a limit. */
+/* Sums of two groups of rows. At the edges of a band often only one is wanted; the sums of the
+ * other are then above every limit. */
 struct sums {
     __m512i of[QUERIES_AT_ONCE][LANE_GROUPS];
     bool wanted[LANE_GROUPS];

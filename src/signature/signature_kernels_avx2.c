@@ -3,7 +3,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-/* Eight sums a register, half a pattern word (32 bits, four registers) at a time: the word is
+/* Eight sums per register, half a pattern word (32 bits, four registers) at a time: the word is
  * broadcast, each lane tests its own bit, and the comparison is the mask of the weight. */
 static void accumulate_half(int32_t *out, unsigned stride, const uint32_t *halves,
                             const int32_t *weights, size_t count) {

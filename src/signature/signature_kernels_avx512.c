@@ -26,7 +26,8 @@ static void accumulate(int32_t *sums, unsigned words, const uint64_t *patterns,
     }
 }
 
-/* The steps of 32 bytes: 128 of them stand in four registers, the others are their negatives. */
+/* Looks up the steps of 32 bytes: the upper 128 are in four registers, the others are their
+ * negatives. */
 static inline __m512i steps_of(const __m512i upper[4], const uint8_t *bytes) {
     __m512i index = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const void *)bytes));
     __mmask32 lower = _mm512_cmplt_epu16_mask(index, _mm512_set1_epi16(128));

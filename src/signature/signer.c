@@ -22,7 +22,7 @@ struct signer {
 };
 
 struct signer_workspace {
-    uint64_t *patterns; /* BLOCK_TERMS patterns (topsig: as many minus planes behind them; Gaussian:
+    uint64_t *patterns; /* BLOCK_TERMS patterns (topsig: followed by as many minus planes; Gaussian:
                          * STEPPED_TERMS sequences, eight times as long) */
     int32_t *partial;   /* 64 * words sums, flushed into totals before they overflow */
     int64_t *totals;
@@ -137,8 +137,8 @@ static void flush_partial(struct signer_workspace *workspace, size_t sums) {
     memset(workspace->partial, 0, sums * sizeof *workspace->partial);
 }
 
-/* Fills the patterns of a block of terms; returns how many there are (TopSig: two a term, the
- * second subtracted). */
+/* Fills the patterns of a block of terms; returns their number (TopSig: two per term, the second
+ * subtracted). */
 static size_t fill_patterns(const struct signer *signer, struct signer_workspace *workspace,
                             const uint64_t *hashes, size_t count) {
     const struct signature_options *options = &signer->options;
@@ -168,7 +168,7 @@ static size_t fill_patterns(const struct signer *signer, struct signer_workspace
     }
 }
 
-/* A Gaussian value a bit: byte b of the term's sequence picks its step. */
+/* One Gaussian value per bit: byte b of the term's sequence picks its step. */
 static void add_gaussian(const struct signer *signer, struct signer_workspace *workspace,
                          const uint64_t *hashes, size_t count) {
     uint64_t keys[STEPPED_TERMS];
@@ -212,8 +212,8 @@ static void sum_terms(const struct signer *signer, struct signer_workspace *work
         }
     }
     flush_partial(workspace, sums);
-    /* A sign is +1 where the pattern has a bit and -1 elsewhere: twice the sum of the former less
-     * all. */
+    /* A sign is +1 if the pattern has the bit and -1 otherwise, so the sum is twice the weight of
+     * set bits minus the total weight. */
     if (signs)
         for (size_t j = 0; j < sums; j++)
             workspace->totals[j] = 2 * workspace->totals[j] - total_weight;

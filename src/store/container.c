@@ -249,7 +249,7 @@ static cog_status check_kind(const char *name, uint32_t found, uint32_t wanted, 
                      found_text, wanted_text);
 }
 
-/* Sections rise, do not overlap, and leave only padding between them and before the table. */
+/* Sections ascend, do not overlap, and leave only padding between them and before the table. */
 static bool section_fits(const struct container *container, unsigned index, uint64_t *position,
                          uint64_t table_offset) {
     const struct container_section *section = &container->sections[index];

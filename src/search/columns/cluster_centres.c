@@ -8,8 +8,7 @@
 #include "hamming/hamming_tile.h"
 
 enum {
-    SAMPLE_FOR_CENTRE = 250, /* rows, at least: fewer do not tell the bits that most rows around a
-                              * centre have */
+    SAMPLE_FOR_CENTRE = 250, /* rows, at least: fewer do not show the usual bits around a centre */
     ROUNDS = 6,
     BYTE_SUMS = 255, /* rows that counters of one byte hold */
 };

@@ -7,7 +7,7 @@
 #include "search/columns/column_kernels_loop.h"
 
 enum {
-    LINES_AHEAD = 192,  /* that are on their way while others are counted */
+    LINES_AHEAD = 192,  /* that are prefetched while others are counted */
     SAMPLE_GROUPS = 32, /* at least, of those that are counted */
 };
 
@@ -147,7 +147,7 @@ static bool group_threshold(const struct column_counts *counts, size_t i, int th
     return leaning >= 0;
 }
 
-/* Of every `step`-th group; counts no further than beyond `most`. */
+/* In every `step`-th group; stops counting beyond `most`. */
 static size_t rows_within_threshold(const struct column_counts *counts, size_t step, int threshold,
                                     size_t most) {
     size_t within = 0;
@@ -158,7 +158,7 @@ static size_t rows_within_threshold(const struct column_counts *counts, size_t s
     return within;
 }
 
-/* By a sample of the groups. */
+/* The threshold by a sample of the groups. */
 static int threshold_guess(const struct column_counts *counts, size_t most, int least) {
     size_t groups = counts->choice.count;
     size_t step = groups < 2 * SAMPLE_GROUPS ? 1 : groups / SAMPLE_GROUPS;

@@ -8,7 +8,7 @@
 #include "search/hits/nearby_rows.h"
 #include "search/hits/query_batch.h"
 
-enum { AHEAD = 16 }; /* places whose rows are on their way */
+enum { AHEAD = 16 }; /* places whose rows are prefetched */
 
 struct columns_searcher {
     const struct signatures_view *signatures;

@@ -50,7 +50,7 @@ static int round_weights(const uint8_t *query, const float *weights, unsigned bi
     }
     memset(rounded, 0, 2 * cluster_stride(bits));
     for (unsigned bit = 0; bit < bits; bit++) {
-        int flip = (int)signature_bit(query, bit) - 1; /* all bits where the size is negative */
+        int flip = (int)signature_bit(query, bit) - 1; /* all bits set if the size is negated */
         rounded[bit] = (int8_t)((sizes[bit] ^ flip) - flip);
     }
     return sum;

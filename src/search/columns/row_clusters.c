@@ -79,7 +79,7 @@ static cog_status copy_open(struct placing *placing, cog_error *error) {
     return COG_OK;
 }
 
-/* Takes as many of the rows from begin to end of the order as the centre has room for. */
+/* Assigns rows [begin, end) of the order to the centre, nearest first, as long as it has room. */
 static void fill_centre(struct placing *placing, uint32_t centre, size_t begin, size_t end) {
     uint32_t counts[HAMMING_MAX_BITS + 1] = {0}, *room = &placing->room[centre];
     for (size_t i = begin; i < end; i++)
@@ -217,7 +217,8 @@ static cog_status make_all_shares(void *context, unsigned worker, size_t begin, 
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
-/* One for some groups at least, and for what the comparisons of all rows with all centres cost. */
+/* At least a group's rows per cluster; at most sqrt(rows) clusters, because all rows are compared
+ * with all centres. */
 static size_t clusters_for(size_t rows) {
     size_t by_root = (size_t)(CLUSTERS_BY_ROOT * sqrt((double)rows));
     size_t by_rows = rows / CLUSTER_ROWS_LEAST;

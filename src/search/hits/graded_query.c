@@ -61,7 +61,8 @@ static cog_status make_room(struct grader *grader, size_t count, cog_error *erro
     return COG_OK;
 }
 
-/* Digit p of a sum is 1 if digit p of its level (0 next to zero) is as the sum's own bit. */
+/* A bit of plane p is set if digit p of the margin's level (0 next to zero) equals the margin's own
+ * bit. */
 static void fill_planes(const float *margins, const uint8_t *signature, unsigned bits,
                         size_t stride_bytes, uint8_t *planes) {
     double squares = 0;

@@ -229,7 +229,7 @@ static bool sort_by_digit(struct match *to, const struct match *from, size_t cou
     return true;
 }
 
-/* By digits if the items find room a second time, else by comparisons in place. */
+/* By digits if there is memory for the items a second time, otherwise by comparisons in place. */
 void match_list_sort(struct match_list *list) {
     struct match *items = list->items, *from = items;
     struct match *to = list->count < RADIX_FROM ? NULL : memory_array(list->count, sizeof *to);
@@ -295,7 +295,7 @@ cog_status signatures_check(const struct signatures_view *first,
     return COG_OK;
 }
 
-/* A buffer this much larger than k is sorted once for as many accepted candidates. */
+/* Room in addition to 2 k items: a larger buffer is compacted less often. */
 enum { SPARE_ITEMS = 64 };
 
 static void reset(struct topk *topk) {
@@ -349,7 +349,7 @@ static void drop_beyond_limit(struct topk *topk) {
     topk->count = kept;
 }
 
-/* The items at the limit, by row, behind all others. Returns where they begin. */
+/* Moves the items at the limit after all others, sorted by row; returns where they begin. */
 static size_t put_limit_last(struct topk *topk) {
     size_t below = 0;
     for (size_t i = 0; i < topk->count; i++)
@@ -362,7 +362,7 @@ static size_t put_limit_last(struct topk *topk) {
     return below;
 }
 
-/* Whether the items at the limit came by rising rows. */
+/* Whether the items at the limit are in ascending order of rows. */
 static bool limit_rises(const struct topk *topk) {
     uint32_t least = 0;
     for (size_t i = 0; i < topk->count; i++)
@@ -374,8 +374,8 @@ static bool limit_rises(const struct topk *topk) {
     return true;
 }
 
-/* Of the items within the limit, the k nearest; they need not be sorted for that, because only at
- * the limit there are too many. */
+/* Keeps the k nearest of the items within the limit. They need no sorting, because only items at
+ * the limit can be too many. */
 static void keep_nearest(struct topk *topk) {
     if (topk->count <= topk->k)
         return;

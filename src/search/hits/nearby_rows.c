@@ -7,7 +7,7 @@
 
 enum {
     BLOCK_ROWS = 16,    /* compared at once: the block of a hit, and the two next to it */
-    PATIENCE = 8,       /* looks without a find, one after the other, that end it */
+    PATIENCE = 8,       /* consecutive looks without a find that end the search */
     FIRST_PATIENCE = 4, /* before the first find: rows may have no order */
     BLOCKS_MAX = 192,
 };

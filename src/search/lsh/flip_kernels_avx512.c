@@ -18,8 +18,8 @@ static inline void add_keys(uint64_t *keys, __m512i flips, __mmask16 taken, uint
                         _mm512_maskz_compress_epi64((__mmask8)(taken >> 8), high));
 }
 
-/* Whole vectors are written, and what lies after the last key is overwritten. Most lists of sets
- * are shorter than a vector: no branch depends on how many of them are taken. */
+/* Writes whole vectors; the next keys overwrite what follows the last one. Most lists of sets are
+ * shorter than a vector, so no branch depends on the number of sets taken. */
 static void collect(struct flip_keys *keys, const struct flip_sets *first,
                     const struct flip_sets *second, struct lsh_key own, unsigned half_bits,
                     int32_t bound) {

@@ -9,24 +9,23 @@
 enum {
     HALF_BITS_MAX = LSH_KEY_BITS_MAX / 2,
     POSITION_BITS = 6,    /* of a bit in its key, next to its penalty in one sort key */
-    COST_MAX = 1 << 28,   /* above all */
-    COLLECTED_FACTOR = 2, /* more keys than that times the wanted ones: the bound is too high */
+    COST_MAX = 1 << 28,   /* above every cost */
+    COLLECTED_FACTOR = 2, /* times the wanted keys: with more, the bound is too high */
     FIRST_REACH = 1 << 17,
 };
-/* For which the order across tables is made; one for 0.6 or 0.8 finds as much. */
+/* The cosine for which keys are ordered across tables; 0.6 or 0.8 would find as much. */
 #define FLIP_COSINE 0.7
 
 struct half_key {
-    int32_t cost; /* its log-odds against agreeing, negative where it likely agrees; what its bits
-                   * that are flipped cost is added to that */
-    int32_t least_partner;        /* the least cost of a half-key that it makes a table with */
+    int32_t cost;          /* log-odds against agreeing; the costs of flipped bits are added */
+    int32_t least_partner; /* the least cost of a half-key that it makes a table with */
     uint32_t bits[HALF_BITS_MAX]; /* penalty and position, rising */
     struct probe_bits probes;     /* the same, to enumerate sets of them */
     struct flip_sets sets;        /* within the bound */
 };
 
-/* A key at the last cost that is taken, with its bits as penalty and position in the key, rising:
- * ties are taken in this order. */
+/* A key at the last cost taken, with its flipped bits as penalty and position in the key,
+ * ascending. Ties are taken in this order. */
 struct tie {
     uint32_t flips, bits[FLIPS_MAX];
 };
@@ -42,9 +41,10 @@ struct lsh_across {
     uint32_t *set_flips;
     uint32_t *penalties;
     double *differs;
-    int32_t least, level;  /* cost of a table without flips, and what the reach starts from */
-    int32_t reach, spread; /* of the rows before: the last cost above the level, mean and mean
-                            * deviation, which guess the next row's */
+    int32_t least, level; /* cost of a table without flips, and what the reach starts from */
+    /* Mean and mean deviation of the last cost above the level, of earlier rows: they predict that
+     * of the next row. */
+    int32_t reach, spread;
     struct flip_keys collected;
     struct tie *ties;
 };
@@ -54,7 +54,7 @@ static size_t sets_of(size_t bits) {
            (bits > 2 ? bits * (bits - 1) / 2 * (bits - 2) / 3 : 0);
 }
 
-/* A table's last set of one half may add all sets of the other. */
+/* The last set of one half of a table may add all sets of the other half. */
 static cog_status make_room(struct lsh_across *made, cog_error *error) {
     const size_t sets = made->half_count * made->sets_max;
     struct flip_keys *keys = &made->collected;
@@ -148,9 +148,9 @@ static void find_halves(struct lsh_across *across) {
     }
 }
 
-/* How unlikely it is that bits, and whole half-keys, differ or agree in a row at that cosine. A
- * sum over its standard deviation is z, the other row's is cosine * z and an independent part:
- * the bit differs with probability Phi(-x), x = z cosine / sqrt(1 - cosine^2). */
+/* The costs of bits and half-keys for a row at FLIP_COSINE. If z is a margin in standard
+ * deviations, the other row's margin is cosine * z plus an independent part, so the bit differs
+ * with probability Phi(-x), where x = z cosine / sqrt(1 - cosine^2). */
 static void find_costs(struct lsh_across *across, const float *margins) {
     const double slope = FLIP_COSINE / sqrt(1 - FLIP_COSINE * FLIP_COSINE);
     double squares = 0;
@@ -221,8 +221,8 @@ static bool list_sets(struct lsh_across *across, int32_t bound, size_t most) {
 
 /* ---- The keys of all tables ------------------------------------------------------------------ */
 
-/* All keys within the bound; returns how many, or more than COLLECTED_FACTOR times the wanted ones
- * where there are too many. */
+/* Collects the keys within the bound and returns their number; stops beyond COLLECTED_FACTOR times
+ * the wanted number. */
 static size_t collect(struct lsh_across *across, const struct lsh_key *own, int32_t bound) {
     struct flip_keys *keys = &across->collected;
     unsigned table = 0;
@@ -237,8 +237,8 @@ static size_t collect(struct lsh_across *across, const struct lsh_key *own, int3
     return keys->count;
 }
 
-/* The cost of the wanted-th key of those collected, which lie above `low` and not above `high`.
- * Counting all of them again is quicker than moving them about. */
+/* The cost of the wanted-th collected key; costs are above `low` and at most `high`. Counting all
+ * of them repeatedly is faster than partitioning them. */
 static int32_t last_cost(const struct lsh_across *across, size_t count, int32_t low, int32_t high) {
     int32_t last;
     FIND_FIRST_NOT(last, low + 1, high,
@@ -278,7 +278,7 @@ static void insert_tie(struct tie *ties, size_t *count, size_t most, struct tie 
     ties[place] = tie;
 }
 
-/* Of a key's first half the positions begin at 0, of its second at half_bits. */
+/* Positions of a key's first half begin at 0, those of its second half at half_bits. */
 static void add_bits(struct tie *tie, const struct half_key *half, unsigned half_bits,
                      uint32_t flips, unsigned first_position) {
     for (unsigned i = 0; i < half_bits; i++) {
@@ -292,7 +292,8 @@ static void add_bits(struct tie *tie, const struct half_key *half, unsigned half
     }
 }
 
-/* Takes the first keys of a table that cost exactly that, at most `most`; returns their number. */
+/* Lists the first keys of a table that cost exactly `cost`, at most `most`; returns their number.
+ */
 static size_t tie_table(const struct lsh_across *across, const struct half_key *first,
                         const struct half_key *second, int32_t cost, size_t most) {
     const struct flip_sets *x = &first->sets, *y = &second->sets;
@@ -336,7 +337,7 @@ static void add_ties(struct lsh_across *across, const struct lsh_key *own, int32
 
 /* ---- One row --------------------------------------------------------------------------------- */
 
-/* The cost of their tables differs more between rows than how far above it their keys reach. */
+/* Between rows, the level varies more than the reach above it. */
 static int32_t guess_bound(const struct lsh_across *across) {
     int32_t bound = across->level + across->reach + across->spread * 3 / 2;
     return bound > across->least ? bound : across->least;

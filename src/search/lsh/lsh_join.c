@@ -25,7 +25,7 @@ struct lsh_join {
     struct hit_sink sink;
 };
 
-/* Then it is enough that the later row looks for the earlier. */
+/* If so, it is enough that the later row looks for the earlier one. */
 bool lsh_is_symmetric(const struct lsh_options *options) {
     return options->flip_mode == LSH_FLIP_NONE || options->flips == 0 || options->flip_both;
 }
@@ -86,7 +86,7 @@ static cog_status run_queries(void *context, unsigned worker, size_t begin, size
     return status;
 }
 
-/* A pair that both rows found stands twice. */
+/* A pair that both rows found is listed twice. */
 static void drop_repeated(struct match_list *matches) {
     size_t kept = 0;
     for (size_t i = 0; i < matches->count; i++)

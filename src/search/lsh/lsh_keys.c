@@ -156,8 +156,8 @@ static float key_margin(const struct lsh_options *options, const float *margins,
                                  : margins[second * half + position - half]);
 }
 
-/* Of equal margins, which vectors of few terms have many of, every key has an order of its own: two
- * rows that went by the same order would flip the same bits, and meet no more often for it. */
+/* Vectors of few terms have many equal margins. Each key orders these in its own way: two rows with
+ * the same order would flip the same bits, which would not make them meet more often. */
 static bool flips_earlier(const float *distances, unsigned a, unsigned b, uint64_t own_order) {
     if (distances[a] != distances[b])
         return distances[a] < distances[b];

@@ -16,7 +16,7 @@ enum {
 };
 
 /* Tables are the edges between half-keys: all among the first R - 1 half-keys, and between the last
- * and some of them. Nothing is met when no edge has both ends agreeing. */
+ * and some of them. Two rows do not meet if no edge has two agreeing ends. */
 double lsh_recall_plain(double agreement, unsigned key_bits, unsigned tables) {
     unsigned halves = lsh_half_keys(tables), before = halves - 1;
     unsigned linked = tables - before * (before - 1) / 2;

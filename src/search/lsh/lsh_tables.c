@@ -20,7 +20,7 @@ struct own_filling {
     struct lsh_tables *tables;
 };
 
-/* A table at a time and thread: the keys of one are in memory while it is built. */
+/* One table per thread at a time: only the keys of tables at work are in memory. */
 static cog_status build_own(void *context, unsigned worker, size_t begin, size_t end,
                             cog_error *error) {
     (void)worker;
@@ -170,8 +170,8 @@ void lsh_tables_free(struct lsh_tables *tables) {
     *tables = (struct lsh_tables){0};
 }
 
-/* Tables of own keys are finished one by one, each thread having one at work; with flipped keys the
- * entries of all are there first. */
+/* Without flipped keys, each thread finishes one table at a time; with them, the entries of all
+ * tables are in memory before the first is finished. */
 uint64_t lsh_tables_memory_bytes(const struct lsh_options *options, size_t rows, unsigned threads) {
     enum { ENTRY_BYTES = sizeof(uint64_t) + sizeof(uint32_t) };
     const uint64_t tables = options->tables, keys = lsh_keys_max(options, true);
@@ -230,8 +230,7 @@ static size_t find_buckets(struct lsh_probing *probing, size_t count) {
     return rows;
 }
 
-/* Copies the rows of all buckets one after the other, to where there is room for COPIED_ROWS more.
- */
+/* Copies the rows of all buckets one after the other; `rows` has room for COPIED_ROWS more. */
 static void copy_buckets(const struct lsh_probing *probing, size_t count, uint32_t *rows) {
     for (size_t i = 0; i < count; i++) {
         const struct key_range *bucket = &probing->buckets[i];

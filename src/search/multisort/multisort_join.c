@@ -61,7 +61,8 @@ static void scratch_parts_close(struct scratch_parts *parts) {
     parts->descriptor = -1;
 }
 
-/* How a pass cuts the rows: the part of each digit, where each part lies, and its buffer. */
+/* How a pass cuts the rows: the part of each digit, the place of each part in the file, and its
+ * buffer. */
 struct cut {
     unsigned bit, width;
     uint32_t part_of[1 << DIGIT_BITS_MAX];

@@ -12,7 +12,7 @@ enum {
     PAIRS_ENOUGH = 20000,
     RANDOM_PAIRS = 20000,
     PAIRS_LEAST = 100,
-    PAIRS_PER_ROW = 16, /* so that many equal pages do not drown the others */
+    PAIRS_PER_ROW = 16, /* limits the weight of pages with many near-duplicates */
     DIFFERENCES_PAIRS = 8000,
     SCALE_PAIRS = 2000,
     SCALE_STEPS = 12,
@@ -66,7 +66,7 @@ static cog_status row_sample_take(struct row_sample *sample, const struct signat
     return COG_OK;
 }
 
-/* A sampled row and a key near it that stands for `neighbours` neighbours. */
+/* A sampled row and a key near it that represents `neighbours` neighbours. */
 struct near_pair {
     uint32_t query, row, distance;
     uint64_t neighbours;
@@ -88,7 +88,8 @@ static size_t other_rows(const struct psm_training *training, const struct match
     return count - (hit->distance == 0 && training->asked == training->stored);
 }
 
-/* Keeps every step-th hit of a query that is no copy; it also stands for the hits left out. */
+/* Keeps all copies and every step-th other hit of a query, which also represents the hits left out.
+ */
 static cog_status keep_hits(const struct psm_training *training, const struct match *hits,
                             size_t count, size_t first, struct near_pairs *pairs,
                             cog_error *error) {
@@ -262,9 +263,9 @@ static cog_status found_neighbours_init(const struct row_sample *sample,
     return COG_OK;
 }
 
-/* The least bounds for all recalls. As pairs are found in the order of their penalties, a recall
- * is reached if the lower end of the interval of the found share reaches it. What so few pairs
- * cannot show gets the bound that finds them all. */
+/* The least bounds for all recalls. As pairs are found in the order of their penalties, a recall is
+ * reached if the lower end of the interval of the found share reaches it. Recalls that so few pairs
+ * cannot show get the bound that finds them all. */
 static void put_bounds(const struct header_penalty *penalties, size_t count,
                        struct found_neighbours *counts, size_t rows, uint32_t *bounds) {
     struct share_tally tally = counts->none;
@@ -285,8 +286,8 @@ static void put_bounds(const struct header_penalty *penalties, size_t count,
         bounds[next++] = penalties[count - 1].penalty;
 }
 
-/* Which penalty holds which share of the neighbours, copies included: for every header size, as the
- * header takes in one bit after the other. */
+/* The bounds of every header size, from neighbours that include copies. Each step adds one bit to
+ * the header. */
 static cog_status learn_bounds(const struct psm_training *training, const struct row_sample *sample,
                                const struct near_pairs *pairs, struct psm_learned *learned,
                                cog_error *error) {

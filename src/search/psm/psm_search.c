@@ -24,7 +24,7 @@ struct query_in_flight {
 };
 
 struct psm_worker {
-    struct probe_heap heap; /* where the number of flips is given */
+    struct probe_heap heap; /* if the number of flips is given */
     cog_status status;      /* of the heap */
     struct query_in_flight ring[RING];
     uint32_t queries[SHORT_PIECE_QUERIES]; /* of the piece */
@@ -216,8 +216,8 @@ static cog_status search_piece(void *context, unsigned worker_number, size_t beg
     return status;
 }
 
-/* Most hits are behind the most probable flips. If one hit is enough, a first round goes up to half
- * the bound, and only queries without a hit make the other probes. */
+/* The most probable flips find most hits. If one hit is enough, a first round goes up to half the
+ * bound, and only queries without a hit make the other probes. */
 static void plan_rounds(struct psm_job *job) {
     const struct volatility *volatility = job->queries->volatility;
     unsigned header_bits = job->index->stored.tables[0].header_bits,

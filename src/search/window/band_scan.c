@@ -6,16 +6,15 @@
 
 enum {
     BLOCK_QUERIES = TILE_QUERIES,
-    ROWS_AT_ONCE = 2048,           /* that a block meets in one comparison */
+    ROWS_AT_ONCE = 2048,           /* that a block is compared with at once */
     BELT_CACHE_BYTES = 1200 << 10, /* of prepared rows: most of a second-level cache */
-    BELT_WINDOWS = 2,              /* on the belt, which is then moved once in a window */
+    BELT_WINDOWS = 2,              /* on the belt, which then moves once per window */
     BELT_PANELS_MIN = 8,
-    WIDTH_MIN = 64,    /* else the odd wide window is parted into too many strips */
+    WIDTH_MIN = 64,    /* below, an occasional wide window would need too many strips */
     NARROW_WINDOW = 8, /* too little of a tile would be inside the band */
 };
 
-/* What the windows of a block and of the next touch, several times, as far as the cache holds it.
- */
+/* The panels of the windows of a block and of the next, as far as they fit the cache. */
 static size_t belt_panels(const struct hamming_tile *tile, size_t words, size_t width) {
     size_t fitting = BELT_CACHE_BYTES / tile->rows_bytes(words);
     size_t wanted = BELT_WINDOWS * ((width + 2 * BLOCK_QUERIES) / tile->panel_rows + 3);
@@ -24,7 +23,7 @@ static size_t belt_panels(const struct hamming_tile *tile, size_t words, size_t 
     return fitting < BELT_PANELS_MIN ? BELT_PANELS_MIN : fitting;
 }
 
-/* Of a block in one comparison: a query meets no more rows than a window has. */
+/* Of a block in one comparison: a query is compared with at most the rows of a window. */
 static size_t hits_at_most(const struct hamming_tile *tile, size_t width) {
     return tile->band_queries * (width < ROWS_AT_ONCE ? width : ROWS_AT_ONCE);
 }
@@ -114,12 +113,12 @@ static cog_status scan_query(struct band_scanner *scanner, const struct band *ba
 /* The band, or a strip of it. */
 struct strip {
     const struct band *band;
-    size_t skip, width; /* rows of each window that are left out, and that are met */
+    size_t skip, width; /* rows of each window that are skipped, and that are compared */
     band_sink *sink;
     void *context;
 };
 
-/* A block of queries with the rows that each of them meets. */
+/* A block of queries with the rows that each of them is compared with. */
 struct block {
     const struct strip *strip;
     struct hamming_ahead ahead; /* the next queries */
@@ -227,7 +226,7 @@ static cog_status compare_panels(struct band_scanner *scanner, struct block *blo
     return status;
 }
 
-/* The panels that some query of the block wants, in runs that lie together. */
+/* Compares the block with the panels that some query wants, in runs of adjacent panels. */
 static cog_status scan_panels(struct band_scanner *scanner, struct block *block, cog_error *error) {
     const size_t panel_rows = scanner->tile->panel_rows, most = ROWS_AT_ONCE / panel_rows;
     const size_t count = block->query_count, last_row = block->ends[count - 1];
@@ -246,7 +245,7 @@ static cog_status scan_panels(struct band_scanner *scanner, struct block *block,
         }
         if (!wanted)
             continue;
-        if (!fits) /* windows far apart: collections that lie unevenly */
+        if (!fits) /* windows far apart: collections with uneven distributions */
             move_belt(scanner, panel);
         prepare_row_panel(scanner, &block->strip->band->rows, panel);
         run++;
@@ -255,7 +254,7 @@ static cog_status scan_panels(struct band_scanner *scanner, struct block *block,
     return status == COG_OK && run ? compare_panels(scanner, block, end - run, run, error) : status;
 }
 
-/* The queries that come with the block from `first` on. */
+/* The queries of the next block, from `first` on. */
 static struct hamming_ahead next_queries(const struct band_scanner *scanner,
                                          const struct row_sequence *queries, size_t first) {
     const size_t left = queries->count - first, most = scanner->tile->band_queries;
@@ -266,8 +265,8 @@ static struct hamming_ahead next_queries(const struct band_scanner *scanner,
                                   .count = left < most ? left : most};
 }
 
-/* Of a join of rows with themselves, prepared rows serve as queries where the method makes no
- * difference between them, unless the belt moves away from them before the block is done. */
+/* Prepares the queries of a block. In a self-join, prepared rows serve as queries if the method
+ * prepares both alike and the belt does not move away from them before the block is done. */
 static const uint8_t *prepare_block(struct band_scanner *scanner, const struct band *band,
                                     size_t first, size_t count, bool belt_stays) {
     const struct hamming_tile *tile = scanner->tile;
@@ -286,7 +285,7 @@ static const uint8_t *prepare_block(struct band_scanner *scanner, const struct b
     return scanner->queries;
 }
 
-/* Queries [first, first + count) and the rows that they meet. */
+/* Compares queries [first, first + count) with their windows. */
 static cog_status scan_block(struct band_scanner *scanner, const struct strip *strip, size_t first,
                              size_t count, cog_error *error) {
     const struct band *band = strip->band;
@@ -319,8 +318,8 @@ static cog_status scan_strip(struct band_scanner *scanner, const struct strip *s
     return status;
 }
 
-/* Windows that do not fit the belt or the hits are met in strips of equal width: every strip is a
- * band. */
+/* Windows that do not fit the belt or the hits are scanned in strips of equal width; every strip is
+ * a band. */
 static cog_status scan_tiles(struct band_scanner *scanner, const struct band *band, size_t begin,
                              size_t end, size_t widest, band_sink *sink, void *context,
                              cog_error *error) {

@@ -155,7 +155,7 @@ struct detector {
 struct pass {
     struct band band;
     bool swapped; /* queries are of the second collection */
-    /* The rows that stand at the places of a piece; NULL: the band tells rows. */
+    /* The row numbers of the places of a piece; NULL if the band has row numbers. */
     const uint32_t *query_names, *row_names;
 };
 
@@ -191,8 +191,8 @@ static bool is_cross(const struct window_join *join) {
     return join->space.second != NULL;
 }
 
-/* A key and a row number for every table at once and for the scratch of a sort; order and windows;
- * and what a thread has for itself. */
+/* A key and a row number for each table in memory and for the scratch of a sort, the order and the
+ * windows, and the detectors of the threads. */
 static size_t join_bytes(const struct window_options *options, const struct row_space *space,
                          size_t tables) {
     size_t row_bytes = (tables + 1) * 12 + 3 * sizeof(uint32_t);
@@ -223,8 +223,8 @@ static void set_own_windows(struct window_join *join) {
     }
 }
 
-/* A row meets the rows of the other collection before it: the last B, or those among the last B of
- * both. The number of a row tells its collection. */
+/* A row is compared with rows of the other collection before it: the last B, or those among the
+ * last B of both collections. The second collection has the numbers from first_rows on. */
 static void split_sides(struct window_join *join, const uint32_t *order) {
     const size_t first_rows = join->space.first->rows, window = join->options->window;
     const size_t rows = row_space_count(&join->space);
@@ -379,7 +379,8 @@ static cog_status detect_table(struct window_join *join, const uint32_t *order, 
     return status;
 }
 
-/* Rows of a piece that leave the rest of the join its memory, at least a window; or what M says. */
+/* The capacity of a piece: the memory that the rest of the join leaves, at most M + B rows, at
+ * least two windows. */
 static cog_status create_reader(struct window_join *join, cog_error *error) {
     const struct signatures_view *views[2] = {join->space.first, join->space.second};
     struct piece_reader *reader = &join->reader;

@@ -26,7 +26,7 @@ struct targets {
     double sharing[WINDOW_PREFIX_MAX + 1];
 };
 
-/* Of signatures all pairs count by their distances; of vectors 32 cosines stand for all. */
+/* Pairs of signatures count by their distances; 32 cosines represent all pairs of vectors. */
 static cog_status take_pairs(const struct method_join *join, struct targets *targets,
                              struct window_targets *wanted, cog_error *error) {
     enum { COSINES = sizeof targets->cosines / sizeof *targets->cosines };

@@ -23,7 +23,7 @@ void window_rows_sharing(const uint32_t *histogram, unsigned bits, double scale,
     }
 }
 
-/* Rows that each of the others stands for. */
+/* The number of rows that each row of the other collection represents. */
 static double rows_per_sampled(const struct signatures_view *first,
                                const struct signatures_view *second, bool shared) {
     if (!second)
@@ -60,9 +60,9 @@ cog_status window_measure_sharing(const struct signatures_view *first,
     return COG_OK;
 }
 
-/* Two rows part at a bit; behind it they agree in bits with probability 1 - rho. The position of
- * one in its half of the block minus that of the other in its half is the sum of (c - b) / 2^i over
- * the following bits: self-similar, so P(sum <= w) is a sum over the next bit. */
+/* Two rows first differ at some bit; each later bit agrees with probability 1 - rho. The position
+ * of one row in its half of the block minus that of the other in its half is the sum of (c - b) /
+ * 2^i over the later bits. The sum is self-similar, so P(sum <= w) follows from the next bit. */
 static double offset_within(double w, double rho, int depth) {
     if (w >= 1)
         return 1;
@@ -78,7 +78,7 @@ static double offset_within(double w, double rho, int depth) {
 
 enum { OFFSET_DEPTH = 7, DISTANCE_STEPS = 32 };
 
-/* Two rows that agree as far as the model looks stand anywhere among the rows that do. */
+/* Two rows that agree in all bits of the model are at random places among the rows that do. */
 static double met_alike(const struct window_setting *setting, const double *sharing) {
     const unsigned last = setting->bits < WINDOW_PREFIX_MAX ? setting->bits : WINDOW_PREFIX_MAX;
     double reach = sharing[last] > 0 ? (double)setting->window / sharing[last] : 1;
@@ -107,7 +107,7 @@ void window_found(const struct window_setting *setting, const double *sharing, d
         double met =
             met_in_table(setting, sharing, distance < setting->bits ? distance : setting->bits);
         double now = 1 - pow(1 - (met < 1 ? met : 1), setting->tables);
-        if (distance == 0) /* equal rows stand in the same order in all tables */
+        if (distance == 0) /* equal rows have the same order in all tables */
             found[0] = met_alike(setting, sharing);
         for (unsigned i = 1; i <= step && distance; i++)
             if (distance - step + i <= setting->radius_bits)
