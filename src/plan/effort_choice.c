@@ -98,6 +98,8 @@ static bool choose_measured(const struct effort_question *question,
     const struct recall_measure *measure = NULL;
     while ((measure = recall_measure_reaching(measures, method->name, flags, question->k,
                                               question->recall, measure))) {
+        if (measure->effort >= method->effort_steps) /* only in a damaged file */
+            continue;
         size_t candidates = recall_candidates(question->k, measure->effort);
         double query_ns = method_ns(question, method, measure->effort, uses_margins) +
                           proposals_ns(question, candidates, uses_margins);

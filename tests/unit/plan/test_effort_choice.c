@@ -80,3 +80,21 @@ TEST(effort_of_a_lower_recall_is_never_dearer) {
     }
     CHECK(chosen > ROUNDS && left > ROUNDS / 2);
 }
+
+/* A damaged file may hold any effort; candidates are doubled with each step. */
+TEST(effort_steps_that_a_method_does_not_have_are_not_chosen) {
+    const struct search_method *method = method_of(COG_METHOD_SLICES);
+    struct share_tally tally = {0};
+    for (int unit = 0; unit < 300; unit++)
+        share_tally_add(&tally, 10, 10);
+    const struct effort_question question = {
+        .rows = 100000, .queries = 1, .k = 10, .bits = 256, .recall = 0.5, .of_cosines = true};
+    const uint32_t efforts[] = {method->effort_steps - 1, method->effort_steps, 64, UINT32_MAX};
+    for (size_t i = 0; i < sizeof efforts / sizeof *efforts; i++) {
+        struct recall_measure item =
+            recall_measure_of(method->name, RECALL_OF_COSINES, 10, efforts[i], &tally);
+        const struct recall_measures measures = {&item, 1};
+        struct effort_choice choice;
+        CHECK(effort_choose(&question, &measures, method, &choice) == (i == 0));
+    }
+}
