@@ -284,41 +284,71 @@ static size_t match_slot(const struct bucket_table *table, const struct bucket_h
     return distance <= radius_bits;
 }
 
+/* The keys of a hit's bucket in the order of bucket_match: own slots, guests of the neighbour, then
+ * the record. */
+struct hit_keys {
+    const struct bucket_table *table;
+    const uint8_t *own, *neighbour;
+    const uint64_t *record;
+    uint32_t bucket, slots, guests_end, end; /* orders: slots, then guests, then recorded keys */
+    unsigned passed;                         /* own slots that passed the filter */
+};
+
+static inline struct hit_keys keys_of_hit(const struct bucket_table *table,
+                                          const struct bucket_hit *hit) {
+    const uint32_t slots = table->slots;
+    struct hit_keys keys = {.table = table,
+                            .own = bucket_at(table, hit->bucket),
+                            .neighbour = bucket_at(table, hit->bucket ^ 1),
+                            .bucket = hit->bucket,
+                            .slots = slots,
+                            .passed = hit->slots & ((1u << slots) - 1)};
+    uint32_t recorded = 0, guests = 0;
+    if (hit->flags & BUCKET_RECORDED)
+        keys.record = find_record(table, hit->bucket, &recorded);
+    if (hit->flags & BUCKET_SPILLED)
+        guests = keys.neighbour[table->bucket_bytes - 1] >> 4;
+    keys.guests_end = slots + (guests < slots ? guests : slots);
+    keys.end = keys.guests_end + recorded;
+    return keys;
+}
+
+/* Sets *key to the key at *order, or, if its filter is not within the radius, at the next order;
+ * false after the last. */
+static inline __attribute__((always_inline)) bool next_key(const struct hit_keys *keys,
+                                                           uint32_t filter, unsigned radius_bits,
+                                                           uint32_t *order, short_key *key) {
+    if (*order < keys->slots) {
+        unsigned left = keys->passed >> *order;
+        *order = left ? *order + (uint32_t)__builtin_ctz(left) : keys->slots;
+        if (left) {
+            *key = key_in_slot(keys->table, keys->own, *order, keys->bucket);
+            return true;
+        }
+    }
+    for (; *order < keys->guests_end; ++*order) {
+        unsigned slot = keys->slots - 1 - (*order - keys->slots);
+        if (filter_distance(keys->neighbour, slot, filter) <= radius_bits) {
+            *key = key_in_slot(keys->table, keys->neighbour, slot, keys->bucket);
+            return true;
+        }
+    }
+    if (*order < keys->end)
+        *key = short_key_at(keys->record + 1, keys->table->words, *order - keys->guests_end);
+    return *order < keys->end;
+}
+
 size_t bucket_hit_matches(const struct bucket_table *table, const struct bucket_hit *hit,
                           short_key query, unsigned radius_bits, uint32_t from,
                           struct bucket_match *matches, uint32_t *next) {
     if (hit->flags == 0 && (hit->slots & (hit->slots - 1)) == 0) /* nearly always */
         return match_slot(table, hit, query, radius_bits, matches, next);
-    uint32_t recorded_count = 0;
-    const uint64_t *record =
-        hit->flags & BUCKET_RECORDED ? find_record(table, hit->bucket, &recorded_count) : NULL;
-    const uint8_t *own = bucket_at(table, hit->bucket);
-    const uint8_t *neighbour = bucket_at(table, hit->bucket ^ 1);
-    uint32_t slots = table->slots;
-    uint32_t guests = hit->flags & BUCKET_SPILLED ? neighbour[table->bucket_bytes - 1] >> 4 : 0;
-    guests = guests < slots ? guests : slots;
-    uint32_t end = slots + guests + recorded_count;
+    const struct hit_keys keys = keys_of_hit(table, hit);
+    const uint32_t filter = bucket_filter(table, query);
+    short_key key;
     size_t count = 0;
     *next = 0;
-    for (uint32_t order = from; order < end; order++) {
-        short_key key;
-        if (order < slots) {
-            /* Go to the next slot that passed the filter. */
-            unsigned left = (hit->slots & ((1u << slots) - 1)) >> order;
-            if (left == 0) {
-                order = slots - 1;
-                continue;
-            }
-            order += (uint32_t)__builtin_ctz(left);
-            key = key_in_slot(table, own, order, hit->bucket);
-        } else if (order < slots + guests) {
-            unsigned slot = slots - 1 - (order - slots);
-            if (filter_distance(neighbour, slot, bucket_filter(table, query)) > radius_bits)
-                continue;
-            key = key_in_slot(table, neighbour, slot, hit->bucket);
-        } else {
-            key = short_key_at(record + 1, table->words, order - slots - guests);
-        }
+    for (uint32_t order = from; next_key(&keys, filter, radius_bits, &order, &key); order++) {
         unsigned distance = short_key_distance(key, query);
         if (distance > radius_bits)
             continue;
