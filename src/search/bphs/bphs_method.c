@@ -8,7 +8,7 @@ static const double TABLE_COPIES = 1.2; /* of the keys, per table */
 static const cog_knob knobs[] = {
     [BPHS_BLOCKS] = {"blocks", COG_KNOB_NUMBER, 1, BLOCKS_MAX, NULL, "G",
                      "blocks of a key (radius + 2)", COG_KNOB_BUILD},
-    [BPHS_CHOOSE] = {"choose", COG_KNOB_NUMBER, 1, BLOCKS_MAX, NULL, "G",
+    [BPHS_CHOOSE] = {"choose", COG_KNOB_NUMBER, 1, BLOCKS_MAX, NULL, "C",
                      "blocks that address a table (2)", COG_KNOB_BUILD},
 };
 
