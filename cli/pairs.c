@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "session.h"
 
 static const enum option_id own_options[] = {OPTION_AGAINST, OPTION_RADIUS, OPTION_OUTPUT,
                                              OPTION_FORMAT, OPTION_COUNT};
@@ -171,6 +172,16 @@ static cog_status run(struct session *session) {
     return write_pairs(session, status, pairs);
 }
 
+/* The usual reason for finding nothing in a file of lines. */
+static void summarize(const struct session *session) {
+    const struct arguments *arguments = session->arguments;
+    if (arguments->word_count == arguments->first_count &&
+        cog_report_number(session->report, "documents") == 1)
+        print_message("only 1 document was read, so there is nothing to compare; if each line of a "
+                      "text file is a document, give --lines",
+                      NULL);
+}
+
 const struct command command_pairs = {
     .name = "pairs",
     .synopsis = "A... [--against B...] [OPTIONS]",
@@ -201,4 +212,5 @@ const struct command command_pairs = {
     .knobs = COG_KNOB_PAIRS,
     .see = "dedup search link explain",
     .run = run,
+    .summarize = summarize,
 };

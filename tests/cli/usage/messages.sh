@@ -72,3 +72,8 @@ wait
 cat piped
 chmod 755 locked
 TMPDIR=/no/such/folder "$COGNATE" pairs one.jsonl --measure jaccard --quiet 2>&1
+# A file of lines that is read as one document.
+printf 'a text of one line\na text of one line\n' >lines.txt
+"$COGNATE" pairs lines.txt 2>&1
+"$COGNATE" pairs lines.txt --quiet 2>&1
+"$COGNATE" pairs lines.txt --lines 2>&1
