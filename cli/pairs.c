@@ -1,7 +1,7 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "command.h"
-#include "session.h"
 
 static const enum option_id own_options[] = {OPTION_AGAINST, OPTION_RADIUS, OPTION_OUTPUT,
                                              OPTION_FORMAT, OPTION_COUNT};
@@ -177,9 +177,10 @@ static void summarize(const struct session *session) {
     const struct arguments *arguments = session->arguments;
     if (arguments->word_count == arguments->first_count &&
         cog_report_number(session->report, "documents") == 1)
-        print_message("only 1 document was read, so there is nothing to compare; if each line of a "
-                      "text file is a document, give --lines",
-                      NULL);
+        fputs(
+            "cognate: only 1 document was read, so there is nothing to compare; if each line of a "
+            "text file is a document, give --lines\n",
+            stderr);
 }
 
 const struct command command_pairs = {
