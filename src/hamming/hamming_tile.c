@@ -132,8 +132,7 @@ static cog_status compare_rows(const struct tile_queries *queries, struct tile_s
                                tile_sink *sink, void *context, cog_error *error) {
     const struct hamming_tile *tile = queries->tile;
     const size_t panel_bytes = tile->queries_bytes(queries->words);
-    cog_status status = COG_OK;
-    for (size_t q = 0; q < queries->count && status == COG_OK; q += TILE_QUERIES) {
+    for (size_t q = 0; q < queries->count; q += TILE_QUERIES) {
         size_t query_count = queries->count - q < TILE_QUERIES ? queries->count - q : TILE_QUERIES;
         struct hamming_comparison comparison = {
             .queries = queries->panels + q / TILE_QUERIES * panel_bytes,
@@ -150,9 +149,9 @@ static cog_status compare_rows(const struct tile_queries *queries, struct tile_s
                                   .first_row = row,
                                   .row_end = row + row_count};
         if (found.count)
-            status = sink(context, &found, error);
+            TRY(sink(context, &found, error));
     }
-    return status;
+    return COG_OK;
 }
 
 /* Begins with few rows, so that later comparisons profit from a sink that lowers limits. */
@@ -160,13 +159,12 @@ cog_status tile_scan(const struct tile_queries *queries, struct tile_scratch *sc
                      const struct signatures_view *rows, size_t begin, size_t end,
                      const uint16_t *limits, tile_sink *sink, void *context, cog_error *error) {
     size_t at_once = queries->tile->panel_rows;
-    cog_status status = COG_OK;
-    for (size_t row = begin; row < end && status == COG_OK;) {
+    for (size_t row = begin; row < end;) {
         size_t row_count = end - row < at_once ? end - row : at_once;
         prepare_rows(queries, rows, row, row_count, scratch->rows);
-        status = compare_rows(queries, scratch, row, row_count, limits, sink, context, error);
+        TRY(compare_rows(queries, scratch, row, row_count, limits, sink, context, error));
         row += row_count;
         at_once = 2 * at_once < TILE_SCAN_ROWS ? 2 * at_once : TILE_SCAN_ROWS;
     }
-    return status;
+    return COG_OK;
 }

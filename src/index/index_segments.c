@@ -245,11 +245,10 @@ cog_status index_segments_open(const char *folder, const struct index_segments *
 }
 
 cog_status index_segments_verify(const struct index_segments *index, cog_error *error) {
-    cog_status status = COG_OK;
-    for (size_t i = 0; status == COG_OK && i < index->manifest.count; i++)
+    for (size_t i = 0; i < index->manifest.count; i++)
         if (!index->manifest.entries[i].is_pending)
-            status = segment_verify(&index->segments[i], error);
-    return status;
+            TRY(segment_verify(&index->segments[i], error));
+    return COG_OK;
 }
 
 void index_segments_close(struct index_segments *index) {

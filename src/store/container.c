@@ -140,11 +140,10 @@ cog_status container_writer_section(struct container_writer *writer, uint32_t se
 cog_status container_writer_sections(struct container_writer *writer,
                                      const struct container_part *parts, size_t count,
                                      cog_error *error) {
-    cog_status status = COG_OK;
-    for (size_t i = 0; status == COG_OK && i < count; i++)
-        status = container_writer_section(writer, parts[i].section, parts[i].data,
-                                          parts[i].count * parts[i].size_bytes, error);
-    return status;
+    for (size_t i = 0; i < count; i++)
+        TRY(container_writer_section(writer, parts[i].section, parts[i].data,
+                                     parts[i].count * parts[i].size_bytes, error));
+    return COG_OK;
 }
 
 static void encode_header(const struct container_writer *writer, uint64_t table_offset,

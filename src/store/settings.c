@@ -90,16 +90,15 @@ cog_status settings_copy(struct settings *settings, const struct settings *from,
 
 cog_status settings_copy_some(struct settings *settings, const struct settings *from,
                               const char *prefix, bool begins, cog_error *error) {
-    cog_status status = COG_OK;
-    for (size_t i = 0; status == COG_OK && i < from->count; i++) {
+    for (size_t i = 0; i < from->count; i++) {
         struct setting entry = from->entries[i];
         if ((strncmp(entry.key, prefix, strlen(prefix)) == 0) != begins)
             continue;
         entry.key = strdup(entry.key);
         entry.text = entry.text ? strdup(entry.text) : NULL;
-        status = put(settings, entry, error);
+        TRY(put(settings, entry, error));
     }
-    return status;
+    return COG_OK;
 }
 
 bool settings_get_text(const struct settings *settings, const char *key, const char **value) {

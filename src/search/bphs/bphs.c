@@ -23,8 +23,7 @@ static cog_status make_masks(struct bphs_index *index, unsigned choice, cog_erro
 
 cog_status bphs_address_tables(struct bphs_index *index, cog_error *error) {
     const struct block_layout *layout = &index->layout;
-    cog_status status = COG_OK;
-    for (unsigned choice = 0; choice < layout->choice_count && status == COG_OK; choice++) {
+    for (unsigned choice = 0; choice < layout->choice_count; choice++) {
         for (unsigned earlier = 0; earlier < choice; earlier++) {
             short_key header =
                 block_permute_back(layout, &layout->choices[earlier],
@@ -32,9 +31,9 @@ cog_status bphs_address_tables(struct bphs_index *index, cog_error *error) {
             index->earlier[choice * (choice - 1) / 2 + earlier] =
                 block_permute(layout, &layout->choices[choice], header);
         }
-        status = make_masks(index, choice, error);
+        TRY(make_masks(index, choice, error));
     }
-    return status;
+    return COG_OK;
 }
 
 static cog_status build_table(struct bphs_index *index, unsigned choice,

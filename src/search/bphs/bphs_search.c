@@ -120,18 +120,17 @@ static cog_status collect_hit(const struct bphs_job *job, unsigned choice,
 static cog_status collect_hits(const struct bphs_job *job, unsigned choice,
                                struct bphs_block *block, cog_error *error) {
     size_t masks = job->index->mask_counts[choice];
-    cog_status status = COG_OK;
     const struct bucket_table *table = &job->index->stored.tables[choice];
     for (size_t i = 0; i < block->hit_count; i++)
         bucket_hit_prefetch(table, &block->hits[i]);
     for (size_t i = 0; i < block->hit_count; i++)
         bucket_record_prefetch(table, &block->hits[i]);
-    for (size_t i = 0; i < block->hit_count && status == COG_OK; i++) {
+    for (size_t i = 0; i < block->hit_count; i++) {
         size_t number = masks == 1 ? block->hits[i].probe : block->hits[i].probe / masks;
         if (!block->is_found[number])
-            status = collect_hit(job, choice, &block->hits[i], number, block, error);
+            TRY(collect_hit(job, choice, &block->hits[i], number, block, error));
     }
-    return status;
+    return COG_OK;
 }
 
 /* Queries that have their first hit leave the block. */
@@ -237,20 +236,19 @@ static unsigned same_block_end(const struct block_layout *layout, unsigned begin
 static cog_status search_blocks(struct bphs_job *job, struct query_order *order,
                                 struct match_list *hits, cog_error *error) {
     const struct block_layout *layout = &job->index->layout;
-    cog_status status = COG_OK;
     job->list = &order->ordered;
-    for (unsigned begin = 0; begin < layout->choice_count && status == COG_OK;) {
+    for (unsigned begin = 0; begin < layout->choice_count;) {
         job->choice_begin = begin;
         job->choice_end = begin = same_block_end(layout, begin);
         unsigned block = layout->choices[job->choice_begin].first_block;
-        status = query_order_by(order, block_begin(layout, block), error);
+        TRY(query_order_by(order, block_begin(layout, block), error));
         size_t known = hits->count;
         job->count = order->ordered.count;
-        THEN(status, search_list(job, hits, error));
-        if (status == COG_OK && job->search->first_only)
-            status = query_order_drop(order, hits, known, error);
+        TRY(search_list(job, hits, error));
+        if (job->search->first_only)
+            TRY(query_order_drop(order, hits, known, error));
     }
-    return status;
+    return COG_OK;
 }
 
 struct ordered_job {

@@ -195,17 +195,14 @@ static cog_status move_centres(void *context, unsigned worker, size_t begin, siz
 
 static cog_status train(struct training *training, const struct signatures_view *centres,
                         unsigned threads, cog_error *error) {
-    cog_status status = COG_OK;
-    for (int round = 0; status == COG_OK && round < ROUNDS; round++) {
-        status = centres_nearest(centres, &training->sample, threads, training->nearest,
-                                 training->distances, error);
-        if (status != COG_OK)
-            break;
+    for (int round = 0; round < ROUNDS; round++) {
+        TRY(centres_nearest(centres, &training->sample, threads, training->nearest,
+                            training->distances, error));
         clusters_order(training->nearest, training->sample.rows, centres->rows, training->order,
                        training->ends);
-        status = parallel_for(threads, centres->rows, 16, move_centres, training, error);
+        TRY(parallel_for(threads, centres->rows, 16, move_centres, training, error));
     }
-    return status;
+    return COG_OK;
 }
 
 static void swap_centres(struct cluster_centres *centres, size_t i, size_t j) {

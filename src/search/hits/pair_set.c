@@ -123,10 +123,9 @@ cog_status pair_set_add(struct pair_set *set, struct pair_buffer *buffer, struct
 }
 
 cog_status pair_set_flush(struct pair_set *set, struct pair_buffer *buffer, cog_error *error) {
-    cog_status status = COG_OK;
-    for (unsigned i = 0; i < PAIR_SHARDS && status == COG_OK; i++)
-        status = flush_shard(set, buffer, i, error);
-    return status;
+    for (unsigned i = 0; i < PAIR_SHARDS; i++)
+        TRY(flush_shard(set, buffer, i, error));
+    return COG_OK;
 }
 
 cog_status pair_set_take(struct pair_set *set, struct match_list *matches, cog_error *error) {

@@ -12,10 +12,9 @@ cog_status short_hits_add_rows(struct match_list *hits, const struct key_rows *r
     const uint32_t *of_key = key_rows_of(rows, position, &count);
     if (first_only)
         count = 1;
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < count && status == COG_OK; i++)
-        status = match_list_add(hits, (struct match){query, of_key[i], distance, 0}, error);
-    return status;
+    for (size_t i = 0; i < count; i++)
+        TRY(match_list_add(hits, (struct match){query, of_key[i], distance, 0}, error));
+    return COG_OK;
 }
 
 cog_status short_hits_expand(struct match_list *hits, size_t first, const struct key_rows *rows,

@@ -27,19 +27,18 @@ static cog_status build_own(void *context, unsigned worker, size_t begin, size_t
     const struct own_filling *filling = context;
     const struct signatures_view *view = filling->view;
     const struct lsh_options *options = &filling->tables->options;
-    cog_status status = COG_OK;
-    for (size_t table = begin; table < end && status == COG_OK; table++) {
+    for (size_t table = begin; table < end; table++) {
         struct key_array entries;
-        status = key_array_init(&entries, view->rows, 1, true, error);
-        for (size_t row = 0; row < view->rows && status == COG_OK; row++) {
+        TRY(key_array_init(&entries, view->rows, 1, true, error));
+        for (size_t row = 0; row < view->rows; row++) {
             entries.keys[row] =
                 lsh_own_key(options, signature_row(view, row), view->stride_bytes, (unsigned)table);
             entries.rows[row] = (uint32_t)row;
         }
-        THEN(status, key_table_build(&filling->tables->tables[table], &entries,
-                                     lsh_key_width(options), 1, error));
+        TRY(key_table_build(&filling->tables->tables[table], &entries, lsh_key_width(options), 1,
+                            error));
     }
-    return status;
+    return COG_OK;
 }
 
 /* ---- Rows under their flipped keys as well --------------------------------------------------- */

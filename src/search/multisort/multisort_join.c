@@ -124,9 +124,8 @@ static cog_status write_parts(const struct scratch_parts *parts, struct cut *cut
                               cog_error *error) {
     size_t record = record_bytes(parts->views->bits), key_bytes = record - sizeof(uint32_t);
     uint32_t number = 0;
-    cog_status status = COG_OK;
     for (unsigned v = 0; v < parts->view_count; v++)
-        for (size_t row = 0; row < parts->views[v].rows && status == COG_OK; row++, number++) {
+        for (size_t row = 0; row < parts->views[v].rows; row++, number++) {
             short_key key = short_key_of_row(&parts->views[v], row);
             size_t part = cut->part_of[digit_of(cut, key)];
             size_t place = part * cut->buffer_records + cut->buffered[part]++;
@@ -134,11 +133,11 @@ static cog_status write_parts(const struct scratch_parts *parts, struct cut *cut
             memcpy(cut->buffers + place * record, words, key_bytes);
             memcpy(cut->buffers + place * record + key_bytes, &number, sizeof number);
             if (cut->buffered[part] == cut->buffer_records)
-                status = write_buffer(parts, cut, part, error);
+                TRY(write_buffer(parts, cut, part, error));
         }
-    for (size_t part = 0; part < cut->count && status == COG_OK; part++)
-        status = write_buffer(parts, cut, part, error);
-    return status;
+    for (size_t part = 0; part < cut->count; part++)
+        TRY(write_buffer(parts, cut, part, error));
+    return COG_OK;
 }
 
 /* Reads a part through the (then idle) write buffers. */
@@ -260,30 +259,28 @@ static cog_status join_runs(void *context, unsigned worker, size_t begin, size_t
                             cog_error *error) {
     const struct join_pass *pass = context;
     struct multisort *join = pass->join;
-    cog_status status = COG_OK;
     for (size_t run = begin; run < end; run++)
-        for (unsigned s = 0; s < join->step_count && status == COG_OK; s++) {
+        for (unsigned s = 0; s < join->step_count; s++) {
             if (join->first_blocks[s] != pass->block)
                 continue;
-            status = pair_finder_run(&join->finders[worker], pass->keys, pass->starts[run],
-                                     pass->starts[run + 1], &join->steps[s], error);
-            THEN(status, deliver_pairs(join, worker, &pass->set->rows, error));
+            TRY(pair_finder_run(&join->finders[worker], pass->keys, pass->starts[run],
+                                pass->starts[run + 1], &join->steps[s], error));
+            TRY(deliver_pairs(join, worker, &pass->set->rows, error));
         }
-    return status;
+    return COG_OK;
 }
 
 static cog_status join_equal(void *context, unsigned worker, size_t begin, size_t end,
                              cog_error *error) {
     const struct join_pass *pass = context;
-    cog_status status = COG_OK;
     for (size_t entry = begin; entry < end; entry++) {
         size_t count;
         const uint32_t *rows = key_rows_of(&pass->set->rows, entry, &count);
-        for (size_t i = 0; i < count && status == COG_OK; i++)
-            for (size_t j = i + 1; j < count && status == COG_OK; j++)
-                status = deliver(pass->join, worker, rows[i], rows[j], 0, error);
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = i + 1; j < count; j++)
+                TRY(deliver(pass->join, worker, rows[i], rows[j], 0, error));
     }
-    return status;
+    return COG_OK;
 }
 
 /* Bits of a block that cut the whole collection into runs of RUN_ROWS; within one word. */

@@ -112,13 +112,12 @@ static cog_status keep_hits(const struct psm_training *training, const struct ma
 /* Keeps the hits of a part of the sample that begins with row `first`, query by query. */
 static cog_status keep_pairs(const struct psm_training *training, const struct match_list *hits,
                              size_t first, struct near_pairs *pairs, cog_error *error) {
-    cog_status status = COG_OK;
-    for (size_t begin = 0, end = 0; begin < hits->count && status == COG_OK; begin = end) {
+    for (size_t begin = 0, end = 0; begin < hits->count; begin = end) {
         while (end < hits->count && hits->items[end].a == hits->items[begin].a)
             end++;
-        status = keep_hits(training, hits->items + begin, end - begin, first, pairs, error);
+        TRY(keep_hits(training, hits->items + begin, end - begin, first, pairs, error));
     }
-    return status;
+    return COG_OK;
 }
 
 /* Searches for parts of the sample until there are enough pairs. Rows were drawn at random, so any

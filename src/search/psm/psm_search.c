@@ -156,8 +156,7 @@ static cog_status collect_query(const struct psm_piece *piece, size_t slot, cog_
 /* Searches the queries of the piece's order. */
 static cog_status run_piece(const struct psm_piece *piece, cog_error *error) {
     const struct query_in_flight *ring = piece->worker->ring;
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < piece->count + COLLECT_DELAY && status == COG_OK; i++) {
+    for (size_t i = 0; i < piece->count + COLLECT_DELAY; i++) {
         struct bucket_ahead ahead = {0};
         if (i < piece->count) {
             start_query(piece, i % RING, i);
@@ -168,9 +167,9 @@ static cog_status run_piece(const struct psm_piece *piece, cog_error *error) {
         else
             bucket_prefetch_rest(piece->job->index->stored.tables, ahead, 0);
         if (i >= COLLECT_DELAY)
-            status = collect_query(piece, (i - COLLECT_DELAY) % RING, error);
+            TRY(collect_query(piece, (i - COLLECT_DELAY) % RING, error));
     }
-    return status;
+    return COG_OK;
 }
 
 /* Only queries without a hit stay in the order. */
@@ -184,11 +183,10 @@ static size_t keep_open(struct psm_worker *worker, size_t count) {
 
 static cog_status add_firsts(const struct psm_worker *worker, size_t count, struct match_list *hits,
                              cog_error *error) {
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < count && status == COG_OK; i++)
+    for (size_t i = 0; i < count; i++)
         if (worker->is_found[i])
-            status = match_list_add(hits, worker->first[i], error);
-    return status;
+            TRY(match_list_add(hits, worker->first[i], error));
+    return COG_OK;
 }
 
 static cog_status search_piece(void *context, unsigned worker_number, size_t begin, size_t end,

@@ -100,12 +100,11 @@ static cog_status scan_query(struct band_scanner *scanner, const struct band *ba
                     scanner->words, rows, count, scanner->distances);
     size_t found =
         kernels->select(scanner->distances, count, scanner->limits[0], scanner->positions);
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < found && status == COG_OK; i++) {
+    for (size_t i = 0; i < found; i++) {
         uint32_t position = scanner->positions[i];
-        status = sink(context, query_row, rows[position], scanner->distances[position], error);
+        TRY(sink(context, query_row, rows[position], scanner->distances[position], error));
     }
-    return status;
+    return COG_OK;
 }
 
 /* ---- Wide windows: tiles --------------------------------------------------------------------- */
@@ -217,13 +216,12 @@ static cog_status compare_panels(struct band_scanner *scanner, struct block *blo
         .scratch = scanner->comparison,
     };
     size_t found = scanner->tile->compare(&comparison, scanner->hits);
-    cog_status status = COG_OK;
-    for (size_t i = 0; i < found && status == COG_OK; i++) {
+    for (size_t i = 0; i < found; i++) {
         struct hamming_hit hit = scanner->hits[i];
-        status = strip->sink(strip->context, band->queries.rows[block->first_query + hit.query],
-                             band->rows.rows[first_row + hit.row], hit.distance, error);
+        TRY(strip->sink(strip->context, band->queries.rows[block->first_query + hit.query],
+                        band->rows.rows[first_row + hit.row], hit.distance, error));
     }
-    return status;
+    return COG_OK;
 }
 
 /* Compares the block with the panels that some query wants, in runs of adjacent panels. */
@@ -309,13 +307,12 @@ static cog_status scan_block(struct band_scanner *scanner, const struct strip *s
 
 static cog_status scan_strip(struct band_scanner *scanner, const struct strip *strip, size_t begin,
                              size_t end, cog_error *error) {
-    cog_status status = COG_OK;
     memset(scanner->prepared, 0, scanner->belt_panels * sizeof *scanner->prepared);
     scanner->staged = (struct row_sequence){0};
     const size_t most = scanner->tile->band_queries;
-    for (size_t query = begin; query < end && status == COG_OK; query += most)
-        status = scan_block(scanner, strip, query, end - query < most ? end - query : most, error);
-    return status;
+    for (size_t query = begin; query < end; query += most)
+        TRY(scan_block(scanner, strip, query, end - query < most ? end - query : most, error));
+    return COG_OK;
 }
 
 /* Windows that do not fit the belt or the hits are scanned in strips of equal width; every strip is
@@ -330,10 +327,9 @@ static cog_status scan_tiles(struct band_scanner *scanner, const struct band *ba
     size_t strips = (widest + fitting - 1) / fitting;
     struct strip strip = {.band = band, .sink = sink, .context = context};
     strip.width = (widest + strips - 1) / strips;
-    cog_status status = COG_OK;
-    for (; strip.skip < widest && status == COG_OK; strip.skip += strip.width)
-        status = scan_strip(scanner, &strip, begin, end, error);
-    return status;
+    for (; strip.skip < widest; strip.skip += strip.width)
+        TRY(scan_strip(scanner, &strip, begin, end, error));
+    return COG_OK;
 }
 
 cog_status band_scan(struct band_scanner *scanner, const struct band *band, size_t begin,
@@ -347,8 +343,7 @@ cog_status band_scan(struct band_scanner *scanner, const struct band *band, size
     }
     if (pairs && pairs >= (end - begin) * NARROW_WINDOW)
         return scan_tiles(scanner, band, begin, end, widest, sink, context, error);
-    cog_status status = COG_OK;
-    for (size_t query = begin; query < end && status == COG_OK; query++)
-        status = scan_query(scanner, band, query, sink, context, error);
-    return status;
+    for (size_t query = begin; query < end; query++)
+        TRY(scan_query(scanner, band, query, sink, context, error));
+    return COG_OK;
 }

@@ -90,35 +90,33 @@ static cog_status flush_region(struct spool *spool, size_t region, cog_error *er
 /* Distributes the rows anew: order[i] is the row at place i. */
 static cog_status spool_fill(struct spool *spool, const struct signatures_view *view,
                              const uint32_t *order, cog_error *error) {
-    cog_status status = COG_OK;
     for (size_t place = 0; place < spool->rows; place++)
         spool->ranks[order[place]] = (uint32_t)place;
     memset(spool->written, 0, spool->regions * sizeof *spool->written);
-    for (size_t row = 0; row < spool->rows && status == COG_OK; row++) {
+    for (size_t row = 0; row < spool->rows; row++) {
         size_t region = spool->ranks[row] / spool->region_rows;
         uint8_t *record =
             buffer_of(spool, region) + spool->buffered[region]++ * spool->record_bytes;
         memcpy(record, &spool->ranks[row], sizeof *spool->ranks);
         memcpy(record + sizeof *spool->ranks, signature_row(view, row), spool->row_bytes);
         if (spool->buffered[region] == spool->buffer_records)
-            status = flush_region(spool, region, error);
+            TRY(flush_region(spool, region, error));
     }
-    for (size_t region = 0; region < spool->regions && status == COG_OK; region++)
-        status = flush_region(spool, region, error);
-    return status;
+    for (size_t region = 0; region < spool->regions; region++)
+        TRY(flush_region(spool, region, error));
+    return COG_OK;
 }
 
 /* The records of a region whose places are in [first, first + count). */
 static cog_status load_region(struct spool *spool, size_t region, size_t first, size_t count,
                               uint8_t *to, cog_error *error) {
     uint8_t *buffer = buffer_of(spool, spool->regions);
-    cog_status status = COG_OK;
-    for (size_t done = 0; done < spool->written[region] && status == COG_OK;) {
+    for (size_t done = 0; done < spool->written[region];) {
         size_t left = spool->written[region] - done;
         size_t records = left < spool->buffer_records ? left : spool->buffer_records;
-        status = descriptor_read_at(spool->file, buffer, records * spool->record_bytes,
-                                    offset_of(spool, region, done), file_name, error);
-        for (size_t i = 0; i < records && status == COG_OK; i++) {
+        TRY(descriptor_read_at(spool->file, buffer, records * spool->record_bytes,
+                               offset_of(spool, region, done), file_name, error));
+        for (size_t i = 0; i < records; i++) {
             const uint8_t *record = buffer + i * spool->record_bytes;
             uint32_t place;
             memcpy(&place, record, sizeof place);
@@ -128,17 +126,16 @@ static cog_status load_region(struct spool *spool, size_t region, size_t first, 
         }
         done += records;
     }
-    return status;
+    return COG_OK;
 }
 
 /* Places [first, first + count) of the order, row_bytes each, to `to`. */
 static cog_status spool_load(struct spool *spool, size_t first, size_t count, uint8_t *to,
                              cog_error *error) {
-    cog_status status = COG_OK;
     for (size_t region = first / spool->region_rows;
-         count && region <= (first + count - 1) / spool->region_rows && status == COG_OK; region++)
-        status = load_region(spool, region, first, count, to, error);
-    return status;
+         count && region <= (first + count - 1) / spool->region_rows; region++)
+        TRY(load_region(spool, region, first, count, to, error));
+    return COG_OK;
 }
 
 /* ---- The join -------------------------------------------------------------------------------- */
@@ -263,13 +260,12 @@ static cog_status detect_chunks(void *context, unsigned worker, size_t begin, si
     struct window_join *join = context;
     struct detector *detector = &join->detectors[worker];
     const struct band *band = &join->pass->band;
-    cog_status status = COG_OK;
-    for (size_t chunk = begin; chunk < end && status == COG_OK; chunk++) {
+    for (size_t chunk = begin; chunk < end; chunk++) {
         size_t first = chunk * join->chunk_rows, left = band->queries.count - first;
         size_t last = first + (left < join->chunk_rows ? left : join->chunk_rows);
-        status = band_scan(&detector->scanner, band, first, last, take_pair, detector, error);
+        TRY(band_scan(&detector->scanner, band, first, last, take_pair, detector, error));
     }
-    return status;
+    return COG_OK;
 }
 
 static size_t default_chunk_rows(const struct window_join *join, size_t rows) {
@@ -348,21 +344,19 @@ static cog_status detect_piece(struct window_join *join, int queries, int rows, 
 }
 
 static cog_status detect_pieces(struct window_join *join, int queries, int rows, cog_error *error) {
-    cog_status status = COG_OK;
-    for (size_t first = 0; first < join->side_rows[queries] && status == COG_OK;) {
+    for (size_t first = 0; first < join->side_rows[queries];) {
         size_t end = piece_end(join, queries, first);
-        status = detect_piece(join, queries, rows, first, end, error);
+        TRY(detect_piece(join, queries, rows, first, end, error));
         first = end;
     }
-    return status;
+    return COG_OK;
 }
 
 static cog_status fill_spools(struct window_join *join, cog_error *error) {
     const struct signatures_view *views[2] = {join->space.first, join->space.second};
-    cog_status status = COG_OK;
-    for (int side = 0; side <= is_cross(join) && join->spooled && status == COG_OK; side++)
-        status = spool_fill(&join->reader.spools[side], views[side], join->sides[side], error);
-    return status;
+    for (int side = 0; side <= is_cross(join) && join->spooled; side++)
+        TRY(spool_fill(&join->reader.spools[side], views[side], join->sides[side], error));
+    return COG_OK;
 }
 
 static cog_status detect_table(struct window_join *join, const uint32_t *order, cog_error *error) {
