@@ -9,7 +9,7 @@
 
 /* The header row without byte order mark and line end, which files may or may not have. */
 static struct bytes_view bare_header(const struct input_file *file) {
-    return without_line_end(without_mark(view_of(file->header.data, file->header.size)));
+    return without_line_end(without_mark(buffer_view(&file->header)));
 }
 
 static cog_status check_table(const struct input_file *file, const struct input_file *first,

@@ -155,6 +155,6 @@ bool html_text(struct bytes_view bytes, struct buffer *out, struct bytes_view *t
         if (*page.at != '<' || !skip_markup(&page))
             take_character(&page);
     out->size = (size_t)(page.out - page.out_start);
-    *text = view_of(out->data, out->size);
+    *text = buffer_view(out);
     return true;
 }

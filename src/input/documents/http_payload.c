@@ -120,7 +120,7 @@ static enum parse_result join_chunks(struct payload_decoder *decoder, bool cut_s
         whole = whole && read_chunk_line(&at, end, &size);
     }
     *problem = "its chunks stop early";
-    *body = view_of(decoder->joined.data, decoder->joined.size);
+    *body = buffer_view(&decoder->joined);
     return whole || cut_short ? PARSE_OK : PARSE_BAD;
 }
 
@@ -171,7 +171,7 @@ static enum parse_result unpack(struct payload_decoder *decoder, struct bytes_vi
         return PARSE_OUT_OF_MEMORY;
     enum parse_result result = run_codec(codec, *body, &decoder->unpacked, cut_short, problem);
     codec_free(codec);
-    *body = view_of(decoder->unpacked.data, decoder->unpacked.size);
+    *body = buffer_view(&decoder->unpacked);
     return result;
 }
 
@@ -298,7 +298,7 @@ static enum parse_result convert(struct payload_decoder *decoder, const char *ch
     if (U_FAILURE(code))
         return PARSE_BAD;
     out->size = (size_t)size;
-    *body = view_of(out->data, out->size);
+    *body = buffer_view(out);
     return PARSE_OK;
 }
 

@@ -48,7 +48,7 @@ static bool begin(struct stripping *s, struct bytes_view in, struct buffer *out)
 
 static struct bytes_view finish(const struct stripping *s, struct buffer *out) {
     out->size = (size_t)(s->out - s->out_start);
-    return view_of(out->data, out->size);
+    return buffer_view(out);
 }
 
 /* Comments, and tags that go with what they enclose. */

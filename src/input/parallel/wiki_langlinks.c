@@ -237,8 +237,8 @@ cog_status wiki_langlinks_next(struct wiki_langlinks *links, struct langlink *li
         TRY(take_row(links, &link->page, &result, error));
         if (result == ROW_GOOD) {
             links->rows++;
-            link->code = view_of(links->code.data, links->code.size);
-            link->title = view_of(links->title.data, links->title.size);
+            link->code = buffer_view(&links->code);
+            link->title = buffer_view(&links->title);
             return COG_OK;
         }
         TRY(pass_over(links, result, error));

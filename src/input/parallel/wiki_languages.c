@@ -82,7 +82,7 @@ bool wiki_language_link_next(struct wiki_language_links *links, struct bytes_vie
         *rest = view_of(close + 2, (size_t)(rest->data + rest->size - (close + 2)));
         if (!wiki_title(raw, &links->title))
             continue;
-        *title = view_of(links->title.data, links->title.size);
+        *title = buffer_view(&links->title);
         return true;
     }
 }
