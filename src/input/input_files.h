@@ -13,6 +13,23 @@
 
 #include <stdatomic.h>
 
+/* What a record is made of, and how the options name it; NULL: not wanted. */
+enum document_field { FIELD_TEXT, FIELD_ID, FIELD_LANG, FIELD_EXTRA, DOCUMENT_FIELDS };
+static inline const char *field_name(const struct reader_options *options,
+                                     enum document_field field) {
+    const char *const names[DOCUMENT_FIELDS] = {options->text_field, options->id_field,
+                                                options->lang_field, options->extra_field};
+    return names[field];
+}
+
+/* The columns of a table that hold the fields; CSV_NO_COLUMN: none does. */
+#define CSV_NO_COLUMN SIZE_MAX
+struct csv_columns {
+    size_t count;
+    size_t of_field[DOCUMENT_FIELDS];
+    bool has_added; /* the column that the job adds */
+};
+
 struct input_file {
     char *path;               /* as passed to open; "-" is standard input */
     char *name;               /* as used in ids: valid UTF-8 */

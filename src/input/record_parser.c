@@ -191,11 +191,9 @@ static cog_status extra_field(struct parse *parse, const struct json_field *fiel
     return COG_OK;
 }
 
-enum { JSON_TEXT, JSON_ID, JSON_LANG, JSON_EXTRA, JSON_FIELDS };
-
-static cog_status json_fields(struct parse *parse, struct json_field fields[JSON_FIELDS]) {
+static cog_status json_fields(struct parse *parse, struct json_field fields[DOCUMENT_FIELDS]) {
     struct bytes_view line = without_line_end(text_of_record(parse));
-    size_t count = parse->parser->inputs->options->extra_field ? JSON_FIELDS : JSON_EXTRA;
+    size_t count = parse->parser->inputs->options->extra_field ? DOCUMENT_FIELDS : FIELD_EXTRA;
     const char *problem;
     enum parse_result result =
         json_parser_find(parse->parser->json, line.data, line.size, fields, count, &problem);
@@ -221,24 +219,22 @@ static cog_status check_added_field(const struct parse *parse) {
 static cog_status parse_json(struct parse *parse) {
     const struct reader_options *options = parse->parser->inputs->options;
     struct document *document = parse->document;
-    struct json_field fields[JSON_FIELDS] = {
-        [JSON_TEXT] = {.name = name_view(options->text_field)},
-        [JSON_ID] = {.name = name_view(options->id_field)},
-        [JSON_LANG] = {.name = name_view(options->lang_field)},
-        [JSON_EXTRA] = {.name = name_view(options->extra_field)}};
+    struct json_field fields[DOCUMENT_FIELDS] = {0};
+    for (int f = 0; f < DOCUMENT_FIELDS; f++)
+        fields[f].name = name_view(field_name(options, (enum document_field)f));
     TRY(json_fields(parse, fields));
     TRY(check_added_field(parse));
     buffer_reset(&parse->parser->decoded);
     if (!buffer_reserve(&parse->parser->decoded, parse->record->size))
         return out_of_memory(parse);
-    if (is_absent(fields[JSON_TEXT].token))
+    if (is_absent(fields[FIELD_TEXT].token))
         return bad(parse, "no field \"%.100s\"", options->text_field);
-    if (fields[JSON_TEXT].token.data[0] != '"')
+    if (fields[FIELD_TEXT].token.data[0] != '"')
         return bad(parse, "field \"%.100s\" is not a string", options->text_field);
-    cog_status status = decode_string(parse, fields[JSON_TEXT].token, &document->text);
-    THEN(status, optional_field(parse, &fields[JSON_ID], true, &document->id));
-    THEN(status, optional_field(parse, &fields[JSON_LANG], false, &document->lang));
-    THEN(status, extra_field(parse, &fields[JSON_EXTRA], &document->extra));
+    cog_status status = decode_string(parse, fields[FIELD_TEXT].token, &document->text);
+    THEN(status, optional_field(parse, &fields[FIELD_ID], true, &document->id));
+    THEN(status, optional_field(parse, &fields[FIELD_LANG], false, &document->lang));
+    THEN(status, extra_field(parse, &fields[FIELD_EXTRA], &document->extra));
     if (status == COG_OK && document->id.size == 0)
         status = id_of_place(parse);
     return status;
@@ -251,18 +247,15 @@ static cog_status parse_row(struct parse *parse) {
     buffer_reset(decoded);
     if (!buffer_reserve(decoded, parse->record->size))
         return out_of_memory(parse);
+    struct bytes_view *const parts[DOCUMENT_FIELDS] = {&document->text, &document->id,
+                                                       &document->lang, &document->extra};
     struct csv_cursor cursor = csv_row_fields(text_of_record(parse), parse->file->form);
     struct bytes_view field;
     size_t count = 0;
     for (; csv_next_field(&cursor, decoded, &field); count++) {
-        if (count == columns->text)
-            document->text = field;
-        if (count == columns->id)
-            document->id = field;
-        if (count == columns->lang)
-            document->lang = field;
-        if (count == columns->extra)
-            document->extra = field;
+        for (int f = 0; f < DOCUMENT_FIELDS; f++)
+            if (count == columns->of_field[f])
+                *parts[f] = field;
     }
     if (cursor.problem)
         return bad(parse, "%s", cursor.problem);

@@ -14,12 +14,23 @@ static size_t numbered_column(const char *name) {
     return digits && !name[digits] && number ? number - 1 : CSV_NO_COLUMN;
 }
 
-static cog_status check_number(const char *name, const char *usual, const char *option,
+/* Names that mean none without a header row, and the options that name the fields. */
+static const struct {
+    const char *usual, *option;
+} fields[DOCUMENT_FIELDS] = {[FIELD_TEXT] = {NULL, "text_field"},
+                             [FIELD_ID] = {"id", "id_field"},
+                             [FIELD_LANG] = {"lang", "lang_field"},
+                             [FIELD_EXTRA] = {NULL, "extra_field"}};
+
+static cog_status check_number(const struct reader_options *options, enum document_field field,
                                cog_error *error) {
+    const char *name = field_name(options, field), *usual = fields[field].usual;
+    if (!name && field == FIELD_TEXT)
+        name = "";
     bool unnamed = !name || (usual && strcmp(name, usual) == 0);
     if (unnamed || numbered_column(name) != CSV_NO_COLUMN)
         return COG_OK;
-    return error_about(error, COG_ERR_USAGE, option,
+    return error_about(error, COG_ERR_USAGE, fields[field].option,
                        "\"%s\": tables without a header row have no names for their fields; give "
                        "the number of the field, from 1",
                        name);
@@ -39,12 +50,9 @@ cog_status table_options_check(const struct reader_options *options,
         return error_about(
             error, COG_ERR_USAGE, delimiter ? "delimiter" : "no_header",
             "no input is a table: name csv or tsv files, or the format of the input");
-    if (!options->no_header)
-        return COG_OK;
-    TRY(check_number(options->text_field ? options->text_field : "", NULL, "text_field", error));
-    TRY(check_number(options->id_field, "id", "id_field", error));
-    TRY(check_number(options->lang_field, "lang", "lang_field", error));
-    return check_number(options->extra_field, NULL, "extra_field", error);
+    for (int field = 0; field < DOCUMENT_FIELDS && options->no_header; field++)
+        TRY(check_number(options, (enum document_field)field, error));
+    return COG_OK;
 }
 
 static bool column_is(struct bytes_view field, const char *name) {
@@ -54,14 +62,10 @@ static bool column_is(struct bytes_view field, const char *name) {
 static void take_column(const struct reader_options *options, struct csv_columns *columns,
                         struct bytes_view field) {
     size_t column = columns->count++;
-    if (columns->text == CSV_NO_COLUMN && column_is(field, options->text_field))
-        columns->text = column;
-    if (columns->id == CSV_NO_COLUMN && column_is(field, options->id_field))
-        columns->id = column;
-    if (columns->lang == CSV_NO_COLUMN && column_is(field, options->lang_field))
-        columns->lang = column;
-    if (columns->extra == CSV_NO_COLUMN && column_is(field, options->extra_field))
-        columns->extra = column;
+    for (int f = 0; f < DOCUMENT_FIELDS; f++)
+        if (columns->of_field[f] == CSV_NO_COLUMN &&
+            column_is(field, field_name(options, (enum document_field)f)))
+            columns->of_field[f] = column;
     columns->has_added |= column_is(field, options->added_field);
 }
 
@@ -73,14 +77,11 @@ static const char *find_columns(const struct reader_options *options, struct inp
     struct csv_columns *columns = &file->columns;
     struct csv_cursor cursor = csv_row_fields(without_mark(row), file->form);
     struct bytes_view field;
-    *columns = (struct csv_columns){
-        .text = CSV_NO_COLUMN, .id = CSV_NO_COLUMN, .lang = CSV_NO_COLUMN, .extra = CSV_NO_COLUMN};
-    if (options->no_header) {
-        columns->text = numbered_column(options->text_field);
-        columns->id = numbered_column(options->id_field);
-        columns->lang = numbered_column(options->lang_field);
-        columns->extra = numbered_column(options->extra_field);
-    }
+    *columns = (struct csv_columns){0};
+    for (int f = 0; f < DOCUMENT_FIELDS; f++)
+        columns->of_field[f] = options->no_header
+                                   ? numbered_column(field_name(options, (enum document_field)f))
+                                   : CSV_NO_COLUMN;
     while (csv_next_field(&cursor, decoded, &field)) {
         if (options->no_header) {
             columns->count++;
@@ -98,31 +99,27 @@ static const char *find_columns(const struct reader_options *options, struct inp
 static cog_status check_columns(const struct reader_options *options, const struct input_file *file,
                                 const char *names, cog_error *error) {
     const struct csv_columns *columns = &file->columns;
-    const struct {
-        size_t column;
-        const char *name, *option;
-        bool needed;
-    } asked[] = {{columns->text, options->text_field, "text_field", true},
-                 {columns->id, options->id_field, "id_field", false},
-                 {columns->lang, options->lang_field, "lang_field", false},
-                 {columns->extra, options->extra_field, "extra_field", options->extra_field}};
     if (columns->has_added)
         return error_about(error, COG_ERR_INPUT, "added_field",
                            "%s:1: has a column \"%s\" already: choose another name", file->path,
                            options->added_field);
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        bool missing = asked[i].column == CSV_NO_COLUMN;
-        if (!missing && asked[i].column >= columns->count)
-            return error_about(error, COG_ERR_INPUT, asked[i].option,
+    for (int field = 0; field < DOCUMENT_FIELDS; field++) {
+        const char *name = field_name(options, (enum document_field)field);
+        const char *option = fields[field].option;
+        const size_t column = columns->of_field[field];
+        const bool needed = field == FIELD_TEXT || (field == FIELD_EXTRA && name);
+        if (column != CSV_NO_COLUMN && column >= columns->count)
+            return error_about(error, COG_ERR_INPUT, option,
                                "%s:1: no field %s: the first row has %zu; choose another field, or "
                                "another delimiter",
-                               file->path, asked[i].name, columns->count);
-        if (missing && asked[i].needed)
-            return error_about(error, COG_ERR_INPUT, asked[i].option,
-                               i ? "%s:1: no column \"%s\"; name one of these%s: %s"
-                                 : "%s:1: no column \"%s\"; name the one that holds the text%s: %s",
-                               file->path, asked[i].name,
-                               columns->count == 1 ? ", or another delimiter" : "", names);
+                               file->path, name, columns->count);
+        if (column == CSV_NO_COLUMN && needed)
+            return error_about(
+                error, COG_ERR_INPUT, option,
+                field == FIELD_TEXT
+                    ? "%s:1: no column \"%s\"; name the one that holds the text%s: %s"
+                    : "%s:1: no column \"%s\"; name one of these%s: %s",
+                file->path, name, columns->count == 1 ? ", or another delimiter" : "", names);
     }
     return COG_OK;
 }

@@ -12,15 +12,6 @@ struct csv_form {
 };
 static const struct csv_form TABS = {'\t', false};
 
-/* The columns that matter, found by the names in the header row, or by number if there is none.
- * CSV_NO_COLUMN: not in the table. */
-#define CSV_NO_COLUMN SIZE_MAX
-struct csv_columns {
-    size_t count;
-    size_t text, id, lang, extra;
-    bool has_added; /* the column that the job adds */
-};
-
 /* The scan for the end of a row; keeps its state between the pieces in which the row arrives. */
 enum csv_state { CSV_FIELD_START, CSV_PLAIN, CSV_QUOTED, CSV_QUOTE_IN_QUOTED };
 struct csv_scan {
