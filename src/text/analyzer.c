@@ -114,8 +114,8 @@ static cog_status run_chars(struct analyzer *analyzer, struct bytes_view text,
     TRY(text_scanner_fold(&analyzer->scanner, text, &analyzer->folded, error));
     struct text_place *places = list->want_places ? analyzer->scanner.origins->places : NULL;
     char_terms_squeeze(&analyzer->folded, places);
-    return char_terms_add(buffer_view(&analyzer->folded), places,
-                          analyzer->options.ngram, list, error);
+    return char_terms_add(buffer_view(&analyzer->folded), places, analyzer->options.ngram, list,
+                          error);
 }
 
 static cog_status next_tokens(struct analyzer *analyzer, const struct token_batch **batch,
