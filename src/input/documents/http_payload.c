@@ -120,7 +120,7 @@ static enum parse_result join_chunks(struct payload_decoder *decoder, bool cut_s
         whole = whole && read_chunk_line(&at, end, &size);
     }
     *problem = "its chunks stop early";
-    *body = buffer_view(&decoder->joined);
+    *body = decoder->joined.size ? buffer_view(&decoder->joined) : view_of("", 0);
     return whole || cut_short ? PARSE_OK : PARSE_BAD;
 }
 
