@@ -58,7 +58,7 @@ MANY_TASKS = {"members_at_once": 0}
     (3, {"threshold": 0.6, "grouping": "connected", "keep": "first"}, {}),
     (7, {"threshold": 0.5}, {"block_rows": 8, **MANY_TASKS}),
     pytest.param(3, {"threshold": 0.6, "keep": "first"}, {"pairs_at_once": 0, **MANY_TASKS}, marks=pytest.mark.long),
-    pytest.param(3, {"threshold": 0.6, "keep": "first"}, {"pairs_at_once": 0, "block_rows": 8, **MANY_TASKS},
+    pytest.param(3, {"threshold": 0.6, "keep": "first"}, {"pairs_at_once": 0, "block_rows": 4, **MANY_TASKS},
                  marks=pytest.mark.long),
     pytest.param(3, {"threshold": 0.5, "measure": "containment", "keep": "last"}, MANY_TASKS, marks=pytest.mark.long),
     pytest.param(2, {"threshold": 0.6, "grouping": "connected"}, MANY_TASKS, marks=pytest.mark.long),
