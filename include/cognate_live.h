@@ -72,7 +72,8 @@ typedef struct cog_live_outcome {
 COG_API cog_status cog_live_add(cog_live *live, const cog_document *document,
                                 const cog_add_options *options, cog_live_outcome *outcome,
                                 cog_error *error);
-/* Adds a collection, up to 256 documents per commit; each is decided as in cog_live_add. Documents
+/* Adds a collection, up to 256 documents per commit; each is decided as in cog_live_add. After an
+ * error the documents before some document are decided, and the call can be repeated. Documents
  * whose id exists already are skipped, with a notice. `matched` (may be NULL) is called on the
  * calling thread for each document that a match kept out. The report counts "added", "replaced",
  * "matched" and "known_ids". */

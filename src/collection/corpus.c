@@ -98,7 +98,7 @@ static cog_status append_row(struct corpus *corpus, struct corpus_row row, struc
 
 cog_status corpus_add(struct corpus *corpus, struct bytes_view id, const struct bag_view *bag,
                       cog_error *error) {
-    return append_row(corpus, (struct corpus_row){0}, id, bag, true, error);
+    return append_row(corpus, (struct corpus_row){0}, id, bag, bag->frequencies != NULL, error);
 }
 
 cog_status corpus_add_bag(struct corpus *corpus, const struct bag_view *bag, cog_error *error) {

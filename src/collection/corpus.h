@@ -62,7 +62,7 @@ cog_status corpus_read(struct corpus *corpus, cog_documents *documents,
                        cog_report *report, cog_error *error);
 /* Frees memory needed only for reading: spare room, and the table of ids. */
 void corpus_trim(struct corpus *corpus);
-/* Appends a row with these terms. */
+/* Appends a row with these terms. Either all rows have frequencies or none. */
 cog_status corpus_add(struct corpus *corpus, struct bytes_view id, const struct bag_view *bag,
                       cog_error *error);
 /* The same without an id. */

@@ -4,11 +4,22 @@
 
 #include "base/numbers.h"
 
-enum { CHANGE_ADD = 1, CHANGE_REMOVE = 2, HAS_WEIGHTS = 1, HEAD_BYTES = 32 };
+enum {
+    CHANGE_ADD = 1,
+    CHANGE_REMOVE = 2,
+    CHANGE_ADD_SIGNATURE = 3,
+    HAS_WEIGHTS = 1,
+    HEAD_BYTES = 32,
+    WORD_BYTES = 8, /* of a signature */
+};
 
 /* The bytes after the head: hashes, frequencies, weights, id. */
 static uint64_t body_bytes(uint64_t terms, bool has_weights, uint64_t id_size) {
     return terms * (8 + 4 + (has_weights ? 4 : 0)) + id_size;
+}
+
+static uint64_t signature_body_bytes(uint64_t words, uint64_t id_size) {
+    return words * WORD_BYTES + id_size;
 }
 
 static bool append_head(struct buffer *payload, uint32_t kind, uint32_t flags, uint64_t length,
@@ -43,6 +54,12 @@ bool changes_add_document(struct buffer *payload, struct bytes_view id,
     return buffer_append(payload, id.data, id.size);
 }
 
+bool changes_add_signature(struct buffer *payload, struct bytes_view id, struct bytes_view bytes) {
+    return append_head(payload, CHANGE_ADD_SIGNATURE, 0, 0, bytes.size / WORD_BYTES, id.size) &&
+           buffer_append(payload, bytes.data, bytes.size) &&
+           buffer_append(payload, id.data, id.size);
+}
+
 bool changes_remove_id(struct buffer *payload, struct bytes_view id) {
     return append_head(payload, CHANGE_REMOVE, 0, 0, 0, id.size) &&
            buffer_append(payload, id.data, id.size);
@@ -75,6 +92,15 @@ static cog_status read_terms(struct changes *changes, const uint8_t *at, size_t 
     return COG_OK;
 }
 
+static cog_status read_words(struct changes *changes, const uint8_t *at, size_t words,
+                             cog_error *error) {
+    GROW(changes->hashes, changes->hash_capacity, words + 1, "a signature", error);
+    memcpy(changes->hashes, at, words * WORD_BYTES);
+    changes->bag.hashes = changes->hashes;
+    changes->bag.count = words;
+    return COG_OK;
+}
+
 cog_status changes_next(struct changes *changes, const char *name, bool *end, cog_error *error) {
     size_t left = changes->payload.size - changes->at;
     *end = left == 0;
@@ -86,13 +112,16 @@ cog_status changes_next(struct changes *changes, const char *name, bool *end, co
     uint32_t kind = decode_u32(head), flags = decode_u32(head + 4);
     size_t terms = decode_u32(head + 16), id_size = decode_u32(head + 20);
     bool has_weights = flags & HAS_WEIGHTS;
-    uint64_t size = body_bytes(terms, has_weights, id_size);
-    if ((kind != CHANGE_ADD && kind != CHANGE_REMOVE) || flags > HAS_WEIGHTS ||
+    changes->is_removal = kind == CHANGE_REMOVE;
+    changes->is_signature = kind == CHANGE_ADD_SIGNATURE;
+    uint64_t size = changes->is_signature ? signature_body_bytes(terms, id_size)
+                                          : body_bytes(terms, has_weights, id_size);
+    if (kind < CHANGE_ADD || kind > CHANGE_ADD_SIGNATURE || flags > HAS_WEIGHTS ||
         size > left - HEAD_BYTES)
         return damaged(name, error);
-    changes->is_removal = kind == CHANGE_REMOVE;
     changes->bag = (struct bag_view){.length = decode_u64(head + 8)};
-    TRY(read_terms(changes, head + HEAD_BYTES, terms, has_weights, error));
+    TRY(changes->is_signature ? read_words(changes, head + HEAD_BYTES, terms, error)
+                              : read_terms(changes, head + HEAD_BYTES, terms, has_weights, error));
     changes->at += HEAD_BYTES + (size_t)size;
     changes->id = view_of(changes->payload.data + changes->at - id_size, id_size);
     return COG_OK;

@@ -18,7 +18,7 @@
 #define SECTION_REMOVED CONTAINER_TAG('d', 'e', 'a', 'd')
 #define SECTION_LOG CONTAINER_TAG('c', 'l', 'o', 'g')
 
-enum { LIST_HEAD_BYTES = 12, ENTRY_BYTES = 40, LOG_BYTES = 8, LOG_READER = 3 };
+enum { LIST_HEAD_BYTES = 12, ENTRY_BYTES = 40, LOG_BYTES = 8, LOG_READER = 3, ROW_LOG_READER = 5 };
 
 static char *folder_path(const char *folder, const char *name) {
     char *path = NULL;
@@ -257,6 +257,12 @@ static cog_status write_removed(const struct manifest *manifest, struct containe
     return container_writer_end(writer, error);
 }
 
+/* Whether the index holds signatures that were given, without documents. */
+static bool is_of_given_rows(const struct manifest *manifest) {
+    const char *kind = "";
+    return settings_get_text(&manifest->settings, "signature", &kind) && strcmp(kind, "given") == 0;
+}
+
 /* A reader that does not support the log would miss documents. */
 static cog_status write_log(const struct manifest *manifest, struct container_writer *writer,
                             cog_error *error) {
@@ -264,7 +270,7 @@ static cog_status write_log(const struct manifest *manifest, struct container_wr
     if (manifest->log_number == 0)
         return COG_OK;
     encode_u64(number, manifest->log_number);
-    container_writer_for(writer, LOG_READER);
+    container_writer_for(writer, is_of_given_rows(manifest) ? ROW_LOG_READER : LOG_READER);
     return container_writer_section(writer, SECTION_LOG, number, sizeof number, error);
 }
 

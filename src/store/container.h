@@ -17,7 +17,7 @@
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
 enum {
-    CONTAINER_VERSION = 4,
+    CONTAINER_VERSION = 5,
     CONTAINER_MAX_SECTIONS = 64,
     CONTAINER_ALIGNMENT_BYTES = 64,
 };

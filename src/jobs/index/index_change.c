@@ -253,11 +253,20 @@ cog_status cog_index_add(cog_index *index, cog_documents *documents, const cog_r
     return cog_index_add_with(index, documents, &options, run, report, error);
 }
 
+/* The id of the last row, in the log or in a segment; false if there is none. */
+static bool last_id(const cog_index *index, struct bytes_view *id) {
+    const struct corpus *waiting = &index->pending.corpus;
+    if (waiting->rows)
+        *id = corpus_id(waiting, waiting->rows - 1);
+    return waiting->rows ||
+           (index->parts.rows && index_row_id(index, (uint32_t)(index->parts.rows - 1), id));
+}
+
 /* Ids of signatures ascend, so the last one is the largest. */
 static cog_status next_number(const cog_index *index, uint64_t *number, cog_error *error) {
     struct bytes_view id;
     *number = index->parts.rows;
-    if (index->parts.rows == 0 || !index_row_id(index, (uint32_t)(index->parts.rows - 1), &id))
+    if (!last_id(index, &id))
         return COG_OK;
     char text[24] = {0}, *end;
     memcpy(text, id.data, id.size < 23 ? id.size : 23);
@@ -268,15 +277,44 @@ static cog_status next_number(const cog_index *index, uint64_t *number, cog_erro
                      index->folder ? index->folder : "index");
 }
 
-cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *signatures,
-                                    const cog_run_options *run, cog_report *report,
-                                    cog_error *error) {
-    TRY(check_given(index, "index", error));
-    TRY(check_given(signatures, "signatures", error));
-    const struct signatures_view *rows = &signatures->file.view;
+/* Adds few signatures to the log of the folder. Does not prepare the index for searches. */
+static cog_status add_rows_to_log(cog_index *index, const struct signatures_view *rows,
+                                  const struct job *job, cog_error *error) {
+    const size_t row_bytes = signature_stride_bytes(rows->bits);
+    struct buffer payload = {0};
+    char id[NUMBER_DIGITS_MOST];
+    uint64_t number = 0;
+    double bytes = MEMORY_BASE_BYTES + 2 * (double)row_bytes * (double)rows->rows;
+    cog_status status = memory_budget_check(bytes, &job->run, job->report, error);
+    THEN(status, next_number(index, &number, error));
+    for (size_t row = 0; row < rows->rows && status == COG_OK; row++)
+        if (!changes_add_signature(&payload, view_of(id, number_digits(number + row, id)),
+                                   view_of((const char *)signature_row(rows, row), row_bytes)))
+            status = error_memory(error, payload.size, "the log of an index");
+    THEN(status, log_commit(index, &payload, job->report, error));
+    buffer_free(&payload);
+    if (status == COG_OK)
+        tidy_log(index, job->threads, job->report);
+    return status;
+}
+
+/* Adds many signatures, or to an index in memory: as a segment of their own. */
+static cog_status add_rows_as_segment(cog_index *index, const struct signatures_view *rows,
+                                      const struct job *job, cog_error *error) {
     struct segment_draft draft = {0};
-    uint64_t start = clock_ns(), number = 0;
-    int lock = -1;
+    struct segment_change change = {.draft = &draft};
+    uint64_t number = 0;
+    cog_status status = change_flush(index, job->threads, job->report, error);
+    THEN(status, check_rows_memory(index, rows->rows, &job->run, job->report, error));
+    THEN(status, next_number(index, &number, error));
+    THEN(status, segment_draft_signatures(index, rows, number, true, job->threads, &draft, error));
+    THEN(status, change_apply(index, &change, job->report, error));
+    segment_draft_free(&draft);
+    return status;
+}
+
+static cog_status check_addable(const cog_index *index, const struct signatures_view *rows,
+                                cog_error *error) {
     if (index->has_documents)
         return error_set(error, COG_ERR_USAGE,
                          "the index holds documents: add documents, not signatures");
@@ -284,23 +322,30 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
         return error_set(error, COG_ERR_USAGE,
                          "signatures of %u bits do not go into an index of %u bits", rows->bits,
                          index_bits(index));
+    return COG_OK;
+}
+
+cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *signatures,
+                                    const cog_run_options *run, cog_report *report,
+                                    cog_error *error) {
+    TRY(check_given(index, "index", error));
+    TRY(check_given(signatures, "signatures", error));
+    const struct signatures_view *rows = &signatures->file.view;
+    uint64_t start = clock_ns();
+    int lock = -1;
+    TRY(check_addable(index, rows, error));
     struct job job;
     job_begin(&job, run, report);
     cog_status status = change_begin(index, 0, &lock, report, error);
-    THEN(status, check_rows_memory(index, rows->rows, run, report, error));
-    THEN(status, next_number(index, &number, error));
+    bool is_small = index->folder && rows->rows <= LOG_BATCH_ROWS;
     if (status == COG_OK && rows->rows)
-        status = segment_draft_signatures(index, rows, number, true, job.threads, &draft, error);
-    struct segment_change change = {.draft = &draft};
-    if (status == COG_OK && rows->rows)
-        status = change_apply(index, &change, report, error);
+        status = (is_small ? add_rows_to_log : add_rows_as_segment)(index, rows, &job, error);
     index_unlock(lock);
     if (status == COG_OK) {
         merge_tiers(index, job.threads, report);
         report_addition(index, rows->rows, start, report);
     }
     job_end(&job);
-    segment_draft_free(&draft);
     return status;
 }
 
@@ -337,7 +382,7 @@ static cog_status remove_rows(cog_index *index, uint64_t *rows, size_t count, co
                               cog_error *error) {
     struct segment_change change = {.removed = rows, .removed_count = count};
     qsort(rows, count, sizeof *rows, compare_u64);
-    if (!index->folder && index->has_documents)
+    if (!index->folder)
         TRY(index_count_rows(index, rows, count, false, error));
     return change_apply(index, &change, report, error);
 }
@@ -362,7 +407,7 @@ static cog_status remove_ids(cog_index *index, struct bytes_view *ids, size_t co
     uint64_t *rows;
     TAKE(rows, count + 1, "rows", error);
     size_t distinct = sort_ids(ids, count);
-    bool by_log = index->folder && index->has_documents && distinct <= LOG_REMOVALS_MAX;
+    bool by_log = index->folder && distinct <= LOG_REMOVALS_MAX;
     cog_status status = by_log ? COG_OK : change_flush(index, 1, report, error);
     THEN(status, index_find_ids(index, ids, distinct, rows, error));
     for (size_t i = 0; i < distinct && status == COG_OK; i++)

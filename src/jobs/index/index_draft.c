@@ -171,12 +171,34 @@ static cog_status add_terms(const cog_index *index, const struct corpus *corpus,
     return status;
 }
 
+/* The words of each row, as they lie in the log, and its id. */
+static cog_status draft_given_rows(const cog_index *index, const struct corpus *corpus,
+                                   const struct segment *earlier, unsigned threads,
+                                   struct segment_draft *draft, cog_error *error) {
+    const unsigned bits = index_bits(index);
+    const size_t stride_bytes = signature_stride_bytes(bits);
+    draft->segment.rows = corpus->rows;
+    TAKE(draft->memory.signatures, corpus->rows * stride_bytes, "signatures", error);
+    for (size_t row = 0; row < corpus->rows; row++)
+        memcpy(draft->memory.signatures + row * stride_bytes, corpus_bag(corpus, row).hashes,
+               stride_bytes);
+    draft->segment.signatures =
+        (struct signatures_view){draft->memory.signatures, corpus->rows, bits, stride_bytes};
+    cog_status status = draft_take_settings(index, draft, error);
+    THEN(status, draft_copy_ids(corpus, draft, error));
+    THEN(status, draft_add_tables(index, NULL, earlier, threads, draft, error));
+    THEN(status, draft_measure_recall(index, NULL, NULL, threads, draft, error));
+    return status;
+}
+
 cog_status segment_draft_documents(const cog_index *index, const struct corpus *corpus,
                                    const struct segment *earlier, unsigned threads,
                                    struct segment_draft *draft, cog_error *error) {
     float *sums = NULL;
     if (index_is_of_sets(index))
         return segment_draft_sets(index, corpus, threads, draft, error);
+    if (!index->has_documents)
+        return draft_given_rows(index, corpus, earlier, threads, draft, error);
     draft->segment.rows = corpus->rows;
     cog_status status = draft_take_settings(index, draft, error);
     THEN(status, make_room_for_sums(index, corpus->rows, &sums, error));

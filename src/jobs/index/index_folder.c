@@ -341,9 +341,6 @@ static cog_status open_state(cog_index *index, const struct index_segments *know
     THEN(status, check_version(index, error));
     THEN(status, index_interpret_settings(index, error));
     THEN(status, check_parts(index, error));
-    if (status == COG_OK && index->log.descriptor >= 0 && !index->has_documents)
-        status = error_set(error, COG_ERR_FORMAT, "%s: belongs to an index of documents",
-                           index->log.path);
     THEN(status, index_read_log(index, error));
     return status;
 }

@@ -281,7 +281,7 @@ cog_status index_take_draft(cog_index *index, struct segment_draft *draft, bool 
     TRY(index_segments_append(&index->parts, entry, &draft->segment, &draft->memory, error));
     if (!is_pending)
         manifest->next_number++;
-    return index->has_documents ? index_reset_weights(index, error) : COG_OK;
+    return index_reset_weights(index, error);
 }
 
 static void report_index(const cog_index *index, cog_report *report) {

@@ -19,7 +19,8 @@
 
 struct index_weights;
 
-/* Documents of the log that are not in a segment yet, in order. */
+/* Documents of the log that are not in a segment yet, in order. Of given signatures, the hashes of
+ * a row are the words of its signature. */
 struct index_pending {
     struct corpus corpus;
     uint8_t *is_removed; /* by row of the corpus */
@@ -114,8 +115,8 @@ struct segment_draft {
 void segment_draft_free(struct segment_draft *draft);
 
 /* Makes signatures, frequencies, ids and tables of a corpus whose documents all have terms; signed
- * with the index's statistics, which count them already. `earlier`: as for method_build, or NULL.
- */
+ * with the index's statistics, which count them already. Rows of the log of an index of given
+ * signatures are their words. `earlier`: as for method_build, or NULL. */
 cog_status segment_draft_documents(const cog_index *index, const struct corpus *corpus,
                                    const struct segment *earlier, unsigned threads,
                                    struct segment_draft *draft, cog_error *error);

@@ -119,6 +119,24 @@ static cog_status apply_removal(cog_index *index, struct bytes_view id, cog_erro
     return manifest_remove_rows(&index->parts.manifest, &row, 1, error);
 }
 
+/* Documents belong to an index of documents, and signatures of its width to one of signatures. */
+static cog_status check_addition(const cog_index *index, const struct changes *changes,
+                                 cog_error *error) {
+    size_t words = signature_stride_bytes(index_bits(index)) / sizeof(uint64_t);
+    if (changes->is_signature ? !index->has_documents && changes->bag.count == words
+                              : index->has_documents)
+        return COG_OK;
+    return error_set(error, COG_ERR_FORMAT,
+                     "%s: belongs to another index; restore the folder from a copy",
+                     index->log.path);
+}
+
+static cog_status apply_addition(cog_index *index, const struct changes *changes,
+                                 cog_error *error) {
+    TRY(check_addition(index, changes, error));
+    return pending_add(&index->pending, changes->id, &changes->bag, error);
+}
+
 cog_status index_apply_changes(cog_index *index, struct bytes_view payload, cog_error *error) {
     struct changes changes = {.payload = payload};
     bool end = false;
@@ -129,7 +147,7 @@ cog_status index_apply_changes(cog_index *index, struct bytes_view payload, cog_
         if (status != COG_OK || end)
             break;
         status = changes.is_removal ? apply_removal(index, changes.id, error)
-                                    : pending_add(&index->pending, changes.id, &changes.bag, error);
+                                    : apply_addition(index, &changes, error);
     }
     changes_free(&changes);
     return status;
@@ -155,7 +173,7 @@ cog_status index_read_log(cog_index *index, cog_error *error) {
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
 static cog_status prepare_statistics(cog_index *index, cog_error *error) {
-    if (index_is_of_sets(index))
+    if (index_is_of_sets(index) || !index->has_documents)
         return COG_OK;
     if (!index->statistics) {
         cog_status status = index_count_statistics(index, error);
@@ -223,8 +241,8 @@ static cog_status index_merge_pending(cog_index *index, cog_error *error) {
     return status;
 }
 
-/* Makes the last segment from the pending documents. If this fails half-way, the handle loses them
- * and reads its folder again. */
+/* Makes the last segment from the pending documents or signatures. If this fails half-way, the
+ * handle loses them and reads its folder again. */
 static cog_status prepare_segment(cog_index *index, cog_error *error) {
     struct segment_draft draft = {0};
     struct corpus corpus = {0};
@@ -255,8 +273,6 @@ static void lose_place(cog_index *index) {
 static cog_status prepare(cog_index *index, cog_error *error) {
     if (index->folder && index->manifest_file < 0)
         TRY(index_reload(index, error));
-    if (!index->has_documents)
-        return COG_OK;
     TRY(prepare_statistics(index, error));
     TRY(index_reset_weights(index, error));
     /* Pending documents are few, a search is waiting for them, and it compares them all. */

@@ -167,10 +167,14 @@ static cog_status counted(cog_index *index, size_t changes, struct statistics **
     return COG_OK;
 }
 
+static bool keeps_statistics(const cog_index *index) {
+    return index->has_documents && index->measure == COG_MEASURE_COSINE;
+}
+
 cog_status index_count_rows(cog_index *index, const uint64_t *rows, size_t count, bool in,
                             cog_error *error) {
     struct statistics *counts;
-    if (index->measure != COG_MEASURE_COSINE)
+    if (!keeps_statistics(index))
         return COG_OK;
     cog_status status = counted(index, count, &counts, error);
     for (size_t i = 0; i < count && status == COG_OK; i++) {
@@ -186,7 +190,7 @@ cog_status index_count_corpus(cog_index *index, const struct corpus *corpus, boo
                               cog_error *error) {
     struct statistics *counts;
     enum counting way = in ? COUNT_IN : COUNT_OUT;
-    if (index->measure != COG_MEASURE_COSINE)
+    if (!keeps_statistics(index))
         return COG_OK;
     TRY(counted(index, corpus->rows, &counts, error));
     for (size_t row = 0; row < corpus->rows; row++) {

@@ -100,7 +100,7 @@ void index_weights_free(struct index_weights *weights) {
 
 cog_status index_reset_weights(cog_index *index, cog_error *error) {
     struct index_weights *fresh = NULL, *before = index->weights;
-    if (index_is_of_sets(index))
+    if (index_is_of_sets(index) || !index->has_documents)
         return COG_OK;
     bool hold = index->exact && before && before->statistics == index->statistics;
     cog_status status = create(index, hold ? before : NULL, &fresh, error);

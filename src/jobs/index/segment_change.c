@@ -98,7 +98,7 @@ static cog_status apply_in_memory(cog_index *index, const struct segment_change 
         if (change->count)
             index_segments_put_last(&index->parts, change->first, change->count);
     }
-    return index->has_documents ? index_reset_weights(index, error) : COG_OK;
+    return index_reset_weights(index, error);
 }
 
 cog_status change_apply(cog_index *index, const struct segment_change *change, cog_report *report,

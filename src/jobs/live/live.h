@@ -31,6 +31,7 @@ double live_vector_similarity(const cog_index *index, const struct live_vector *
 /* A waiting change. Id and bag are borrowed from the waiting thread. */
 struct live_request {
     struct live_request *next;
+    const struct live_request *previous; /* of the same batch, or NULL: if it fails, so does this */
     bool is_removal;
     struct bytes_view id;
     struct bag_view bag;

@@ -42,6 +42,7 @@ static void submit_requests(struct live_batch *batch, struct live_request *reque
     struct live_request *first = NULL, **link = &first, *last = NULL;
     for (size_t i = 0; i < count; i++)
         if (requests[i].outcome.similarity == 0) {
+            requests[i].previous = last;
             *link = last = &requests[i];
             link = &requests[i].next;
         }

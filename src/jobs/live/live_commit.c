@@ -173,6 +173,13 @@ static cog_status decide(cog_live *live, struct live_request *first, struct live
     return fits ? COG_OK : error_memory(error, payload->size, "the log of an index");
 }
 
+/* Whether an earlier document of its batch failed. A later one might be its near-duplicate, which
+ * must not take its place. A document whose id is known is only skipped. */
+static bool follows_failure(const struct live_request *request) {
+    const struct live_request *previous = request->previous;
+    return previous && previous->status != COG_OK && previous->status != COG_ERR_INPUT;
+}
+
 /* ---- Committing ------------------------------------------------------------------------------ */
 
 static void fail_all(struct live_request *requests, cog_status status, const cog_error *error) {
@@ -252,7 +259,12 @@ void live_commit(cog_live *live, struct live_request *requests) {
     THEN(status, live_note_foreign(live, &error));
     for (struct live_request *each = requests; each && status == COG_OK; each = each->next) {
         size_t before = payload.size;
-        each->status = decide(live, requests, each, &payload, &each->error);
+        if (follows_failure(each)) {
+            each->status = each->previous->status;
+            each->error = each->previous->error;
+        } else {
+            each->status = decide(live, requests, each, &payload, &each->error);
+        }
         if (each->status != COG_OK) {
             payload.size = before;
             each->is_accepted = false;

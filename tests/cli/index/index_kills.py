@@ -1,33 +1,37 @@
 """Kills processes that change an index, at random moments, and looks for what is missing, doubled or half there.
 
-usage: index_kills.py PROGRAM KILLS WRITERS
+usage: index_kills.py PROGRAM KILLS WRITERS [KIND]
 
-Each writer adds, replaces and removes documents, one command each. Before the next change, and so before anything is
-put right, the index is checked (every byte, and each id against its table), and what it holds is compared with what was
-acknowledged: a change whose command ended well must be there, one whose command was killed may be there or not, as a
-whole.
+Each writer adds, replaces and removes things of one kind (documents, sets, minhash, rows), one command each. Before the
+next change, and so before anything is put right, the index is checked (every byte, and each id against its table), and
+what it holds is compared with what was acknowledged: a change whose command ended well must be there, one whose command
+was killed may be there or not, as a whole.
 """
-import json
 import os
 import random
 import signal
 import subprocess
 import sys
+from itertools import count as numbers
+
+from kinds_of_index import facts, kind_of_index
 
 program, kills, writers = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+content = sys.argv[4] if len(sys.argv) > 4 else "documents"
+world = kind_of_index(program, content)
 dice = random.Random(kills * 100 + writers)
-sure: dict[str, int] = {}  # id: version of its text
+sure: dict[str, int] = {}  # name: version of its content
+ids: dict[tuple[str, int], str] = {}
 made = 0
+files = numbers()
 
 
-def text(name: str, version: int) -> str:
-    return " ".join(f"{name}x{word}v{version}" for word in range(12))
-
-
-def run(*words: str, lines: list[tuple[str, int]] | None = None) -> subprocess.Popen:
-    body = "".join(json.dumps({"id": name, "text": text(name, version)}) + "\n" for name, version in lines or [])
-    process = subprocess.Popen([program, "index", *words], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    process.stdin.write(body.encode())
+def run(*words: str, things: list[tuple[str, int]] | None = None) -> subprocess.Popen:
+    path, given = world.given(things or [], os.path.abspath(f"given{next(files) % writers}.npy"))
+    process = subprocess.Popen([program, "index", *(path if word == "-" else word for word in words)],
+                               stdin=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process.stdin.write(given)
     process.stdin.close()
     return process
 
@@ -35,36 +39,27 @@ def run(*words: str, lines: list[tuple[str, int]] | None = None) -> subprocess.P
 def change() -> tuple[subprocess.Popen, dict[str, int | None]]:
     """Starts a change of a few documents that no other running change touches; returns what it makes of each."""
     global made
-    kind = dice.randrange(10)
+    kind = dice.randrange(11)
     free = [name for name in sure if name not in busy]
     if kind == 0 and free:
         name = dice.choice(free)
-        return run("remove", "I", name), {name: None}
-    if kind == 1 and free:
+        return run("remove", "I", ids[name, sure[name]], "--wait", "60"), {name: None}
+    if kind == 1 and free and content != "rows":
         name = dice.choice(free)
         after = {name: sure[name] + 1}
-        return run("add", "I", "-", "--upsert", "--wait", "60", lines=list(after.items())), after
+        return run("add", "I", "-", "--upsert", "--wait", "60", things=list(after.items())), after
     if kind == 2:
         return run("compact", "I"), {}
     count = dice.choice([1, 1, 1, 3, 40])
     after = {f"d{made + i}": 0 for i in range(count)}
     made += count
-    return run("add", "I", "-", "--wait", "60", lines=list(after.items())), after
-
-
-def present(names: list[tuple[str, int]]) -> set[tuple[str, int]]:
-    queries = "".join(json.dumps({"id": f"{name}/{version}", "text": text(name, version)}) + "\n"
-                      for name, version in names)
-    answer = subprocess.run([program, "search", "I", "-", "--format", "jsonl", "-k", "1", "--quiet"],
-                            input=queries.encode(), capture_output=True, check=False)
-    assert answer.returncode in (0, 1), answer.stderr.decode()
-    found = set()
-    for line in answer.stdout.splitlines():
-        row = json.loads(line)
-        name, version = row["query"].split("/")
-        if any(hit["id"] == name and hit["similarity"] > 0.99 for hit in row["hits"]):
-            found.add((name, int(version)))
-    return found
+    things = list(after.items())
+    if kind == 3 and free and content != "rows":
+        name = dice.choice(free)
+        busy.add(name)
+        things = [("twin", name, sure[name]), *things, ("copy", *things[0])]
+        return run("add", "I", "-", "--unless-similar", "0.9", "--wait", "60", things=things), after
+    return run("add", "I", "-", "--wait", "60", things=things), after
 
 
 def check(unsure: list[dict[str, int | None]]) -> None:
@@ -74,7 +69,9 @@ def check(unsure: list[dict[str, int | None]]) -> None:
     asked = {(name, version) for name, version in sure.items()}
     for after in unsure:
         asked |= {(name, version) for name, version in after.items() if version is not None}
-    there = present(sorted(asked))
+    found = world.found("I", sorted(asked))
+    there = set(found)
+    ids.update(found)
     for after in unsure:
         if not after:
             continue
@@ -92,16 +89,14 @@ def check(unsure: list[dict[str, int | None]]) -> None:
                 else:
                     sure[name] = version
     assert there == set(sure.items()), f"missing {set(sure.items()) - there}, too many {there - set(sure.items())}"
-    info = json.loads(subprocess.run([program, "index", "info", "I", "--json"], capture_output=True, check=True).stdout)
-    assert info["rows"] == len(sure), f"{info['rows']} rows for {len(sure)} documents"
+    rows = facts(program, "I")["rows"]
+    assert rows == len(sure), f"{rows} rows for {len(sure)} that are sure"
 
 
-first = {"d0": 0}
+sure["d0"] = 0
 made = 1
-with open("first.jsonl", "w", encoding="utf-8") as file:
-    file.write(json.dumps({"id": "d0", "text": text("d0", 0)}) + "\n")
-subprocess.run([program, "index", "build", "I", "first.jsonl", "--quiet"], check=True)
-sure.update(first)
+world.build("I", [("d0", 0)])
+ids["d0", 0] = "0" if content == "rows" else "d0"
 killed = 0
 ended_early = 0
 while killed < kills:
@@ -139,4 +134,4 @@ leftovers = [name for name in os.listdir("I") if ".tmp." in name]
 subprocess.run([program, "index", "compact", "I", "--quiet"], check=True)
 check([])
 assert not [name for name in os.listdir("I") if ".tmp." in name], leftovers
-print(f"{kills} kills with {writers} writer{'s'[:writers - 1]}: nothing missing, doubled or half there")
+print(f"{kills} kills with {writers} writer{'s'[:writers - 1]}, {content}: nothing missing, doubled or half there")

@@ -190,7 +190,8 @@ TEST(changes_are_read_as_they_were_written) {
     CHECK(changes_add_document(&payload, view_of("one", 3), &plain) &&
           changes_remove_id(&payload, view_of("two", 3)) &&
           changes_add_document(&payload, view_of("two", 3), &weighed) &&
-          changes_add_document(&payload, view_of("", 0), &none));
+          changes_add_document(&payload, view_of("", 0), &none) &&
+          changes_add_signature(&payload, view_of("9", 1), view_of((const char *)hashes, 16)));
     struct changes changes = {.payload = view_of(payload.data, payload.size)};
     bool end = false;
     CHECK_OK(changes_next(&changes, "log", &end, error));
@@ -202,7 +203,10 @@ TEST(changes_are_read_as_they_were_written) {
     CHECK_OK(changes_next(&changes, "log", &end, error));
     CHECK(!end && changes.bag.count == 2 && memcmp(changes.bag.weights, weights, 8) == 0);
     CHECK_OK(changes_next(&changes, "log", &end, error));
-    CHECK(!end && changes.bag.count == 0 && changes.id.size == 0);
+    CHECK(!end && changes.bag.count == 0 && changes.id.size == 0 && !changes.is_signature);
+    CHECK_OK(changes_next(&changes, "log", &end, error));
+    CHECK(!end && changes.is_signature && !changes.is_removal && changes.bag.count == 2 &&
+          memcmp(changes.bag.hashes, hashes, 16) == 0 && view_equals(changes.id, view_of("9", 1)));
     CHECK_OK(changes_next(&changes, "log", &end, error));
     CHECK(end);
     for (size_t size = 1; size < payload.size; size++) {
@@ -214,5 +218,17 @@ TEST(changes_are_read_as_they_were_written) {
         changes_free(&cut);
     }
     changes_free(&changes);
+    buffer_free(&payload);
+}
+
+/* docs/format.md: kind, flags, length, words, bytes of the id, zero; the signature; the id. */
+TEST(changes_golden_signature) {
+    static const uint8_t golden[] = {
+        3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,    0,    0,    0,    0,    1,    0,    0,    0,   2,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x01, 0xfe, 0x7f, 0x10, 0x00, 0x00, 0x00, '1', '7'};
+    struct buffer payload = {0};
+    CHECK(changes_add_signature(&payload, view_of("17", 2),
+                                view_of("\x80\x01\xfe\x7f\x10\0\0\0", 8)));
+    CHECK(payload.size == sizeof golden && memcmp(payload.data, golden, sizeof golden) == 0);
     buffer_free(&payload);
 }
