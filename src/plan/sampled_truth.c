@@ -59,9 +59,8 @@ static bool is_itself(const struct truth_rows *rows, uint32_t a, uint32_t b) {
     return (rows->self || rows->same_rows) && a == b;
 }
 
-/* All matches of the given rows of side 0; `a` is a position among them. */
-static cog_status find_matches(const struct truth_rows *rows, const uint32_t *sample, size_t count,
-                               struct match_list *truth, cog_error *error) {
+cog_status truth_find(const struct truth_rows *rows, const uint32_t *sample, size_t count,
+                      struct match_list *truth, cog_error *error) {
     const struct join_options options = {
         .threshold = rows->threshold, .threads = rows->threads, .max_matches = truth->limit};
     struct sparse_matrix vectors = {0};
@@ -94,7 +93,7 @@ cog_status truth_of_rows(const struct truth_rows *rows, size_t rows_max, struct 
         size_t count = draw(rows, most, rows->seed + 1, sample);
         match_list_free(truth);
         truth->limit = most > 1 ? TRUTH_AT_ONCE : 0;
-        status = find_matches(rows, sample, count, truth, error);
+        status = truth_find(rows, sample, count, truth, error);
         most /= 2;
     } while (status == COG_ERR_MEMORY && most > 0);
     for (size_t i = 0; i < truth->count; i++) {
@@ -167,7 +166,7 @@ static cog_status count_part(struct recall_sample *sample, const struct truth_ro
                              size_t limit, size_t first, size_t count,
                              const struct match_list *matches, cog_error *error) {
     struct match_list truth = {.limit = limit};
-    cog_status status = find_matches(rows, sample->rows + first, count, &truth, error);
+    cog_status status = truth_find(rows, sample->rows + first, count, &truth, error);
     if (status == COG_OK) {
         for (size_t i = 0; i < truth.count; i++)
             truth.items[i].a += (uint32_t)first;

@@ -57,6 +57,11 @@ enum { TRUTH_ROWS_MAX = 2000 };
 cog_status truth_of_rows(const struct truth_rows *rows, size_t rows_max, struct match_list *truth,
                          cog_error *error);
 
+/* All matches of these rows of side 0; `a` is a position among them, and a row may match itself.
+ * `matches` must be empty; its limit holds. */
+cog_status truth_find(const struct truth_rows *rows, const uint32_t *numbers, size_t count,
+                      struct match_list *matches, cog_error *error);
+
 /* Pairs for planning: matches of TRUTH_ROWS_MAX rows, evenly sampled and sorted by ascending
  * similarity; at most PLANNED_PAIRS_MAX, and none if there are too few to plan with. *independent
  * is the equivalent number of independent pairs, as the pairs of one row are found or missed

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/threads.h"
 #include "jobs/pairs/block_join.h"
+#include "jobs/pairs/few_terms.h"
 #include "join/cosine/cosine_join.h"
 #include "join/join_method.h"
 #include "plan/method_table.h"
@@ -714,6 +715,18 @@ static cog_status plan_join(struct disk_pairs *pairs, cog_error *error) {
     return status;
 }
 
+/* See few_terms.h. */
+static cog_status add_few_terms(struct disk_pairs *pairs, cog_error *error) {
+    struct match_list few = {.limit = pair_task_max_matches(pairs->task)};
+    if (joins_vectors(pairs->task) || pairs->joining.join.is_exact_out ||
+        !few_terms_matter(pairs->task))
+        return COG_OK;
+    cog_status status = few_terms_join(pairs->task, &few, error);
+    THEN(status, match_sorter_add(&pairs->results, few.items, few.count, error));
+    match_list_free(&few);
+    return status;
+}
+
 static cog_status measure_recall(struct disk_pairs *pairs, const struct match_list *matches,
                                  cog_error *error) {
     const struct pair_task *task = pairs->task;
@@ -735,6 +748,7 @@ static cog_status join_documents(struct disk_pairs *pairs, struct match_list *ma
     cog_status status = plan_join(pairs, error);
     THEN(status,
          pairs->joining.method->joins_whole ? join_whole(pairs, error) : join_blocks(pairs, error));
+    THEN(status, add_few_terms(pairs, error));
     THEN(status, find_room(pairs, 0, &room, error));
     THEN(status, match_sorter_finish(&pairs->results, matches, error));
     THEN(status, measure_recall(pairs, matches, error));

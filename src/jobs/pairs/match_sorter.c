@@ -39,12 +39,9 @@ static bool same_pair(const struct match *x, const struct match *y) {
 
 /* Sorts the buffer and removes duplicates. */
 static void sort_buffer(struct match_sorter *sorter) {
-    size_t kept = 0;
-    match_list_sort(&(struct match_list){.items = sorter->items, .count = sorter->count});
-    for (size_t i = 0; i < sorter->count; i++)
-        if (kept == 0 || !same_pair(&sorter->items[kept - 1], &sorter->items[i]))
-            sorter->items[kept++] = sorter->items[i];
-    sorter->count = kept;
+    struct match_list list = {.items = sorter->items, .count = sorter->count};
+    match_list_sort_distinct(&list);
+    sorter->count = list.count;
 }
 
 static cog_status append(int file, uint64_t *written, const struct match *items, size_t count,
@@ -174,8 +171,11 @@ static cog_status flush(struct merge *merge, cog_error *error) {
 }
 
 static cog_status put(struct merge *merge, const struct match *match, cog_error *error) {
-    if (merge->has_last && same_pair(&merge->last, match))
+    if (merge->has_last && same_pair(&merge->last, match)) {
+        struct match *last = &merge->ready[merge->ready_count - 1];
+        last->distance = match->distance < last->distance ? match->distance : last->distance;
         return COG_OK;
+    }
     if (merge->ready_count == merge->at_once) {
         TRY(flush(merge, error));
     }

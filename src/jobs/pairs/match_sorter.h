@@ -31,6 +31,7 @@ uint64_t match_sorter_memory_bytes(uint64_t memory_bytes);
 
 cog_status match_sorter_add(struct match_sorter *sorter, const struct match *items, size_t count,
                             cog_error *error);
-/* Keeps one of equal pairs. `matches` must be zeroed; the sorter is empty afterwards. */
+/* Keeps one of equal pairs, with the least distance. `matches` must be zeroed; the sorter is empty
+ * afterwards. */
 cog_status match_sorter_finish(struct match_sorter *sorter, struct match_list *matches,
                                cog_error *error);

@@ -1,10 +1,12 @@
 #include "jobs/pairs/pair_join.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "collection/options.h"
+#include "jobs/pairs/few_terms.h"
 #include "jobs/pairs/set_pairs.h"
 #include "plan/method_choice.h"
 #include "run/job.h"
@@ -80,6 +82,30 @@ static void thin_out(struct match_list *truth) {
     truth->count = kept;
 }
 
+static bool is_of_few_terms(const struct pair_task *task, const struct match *pair) {
+    return few_terms_has(task, 0, pair->a) || (task->sides == 1 && few_terms_has(task, 0, pair->b));
+}
+
+/* Drops pairs that few_terms_join finds, as no plan needs to reach them, if enough others are left
+ * to plan by. */
+static void drop_few_terms(struct joining *joining) {
+    const struct pair_task *task = joining->task;
+    struct match_list *truth = &joining->truth;
+    size_t kept = 0;
+    if (!needs_signatures(joining->method) || !few_terms_matter(task))
+        return;
+    for (size_t i = 0; i < truth->count; i++)
+        kept += !is_of_few_terms(task, &truth->items[i]);
+    if (kept < PLANNED_PAIRS_MIN || kept == truth->count)
+        return;
+    kept = 0;
+    for (size_t i = 0; i < truth->count; i++)
+        if (!is_of_few_terms(task, &truth->items[i]))
+            truth->items[kept++] = truth->items[i];
+    truth->count = kept;
+    joining->join.pairs.independent = fmin(joining->join.pairs.independent, (double)kept);
+}
+
 /* Samples true pairs, as rows of the collection. A recall of 1 needs no plan, and bands of minhash
  * values have a formula. */
 static cog_status sample_pairs(struct joining *joining, const struct truth_rows *rows,
@@ -95,6 +121,8 @@ static cog_status sample_pairs(struct joining *joining, const struct truth_rows 
         status = truth_of_rows(rows, most, truth, error);
     else if (join->recall < 1)
         status = truth_to_plan_by(rows, truth, &join->pairs.independent, error);
+    if (joining->task)
+        drop_few_terms(joining);
     thin_out(truth);
     join->pairs.items = truth->items;
     join->pairs.count = truth->count;
@@ -248,6 +276,18 @@ static cog_status join_signed(struct joining *joining, struct match_list *matche
     return COG_OK;
 }
 
+/* Adds the pairs of rows with few terms, some of which signatures miss. */
+static cog_status add_few_terms(const struct pair_task *task, struct match_list *matches,
+                                cog_error *error) {
+    struct match_list few = {.limit = matches->limit};
+    cog_status status = few_terms_join(task, &few, error);
+    THEN(status, match_list_move(matches, &few, error));
+    if (status == COG_OK)
+        match_list_sort_distinct(matches);
+    match_list_free(&few);
+    return status;
+}
+
 cog_status joining_plan(struct joining *joining, struct pair_task *task, cog_error *error) {
     const struct truth_rows rows = pair_task_truth(task);
     *joining = (struct joining){
@@ -265,6 +305,8 @@ static cog_status join_compared(struct pair_task *task, struct match_list *match
     if (needs_signatures(joining.method)) {
         THEN(status, sign_sides(&joining, error));
         THEN(status, join_signed(&joining, matches, error));
+        if (!joining.join.is_exact_out && few_terms_matter(task))
+            THEN(status, add_few_terms(task, matches, error));
         free((void *)joining.views[0].data);
         free((void *)joining.views[1].data);
     } else {

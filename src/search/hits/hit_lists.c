@@ -251,6 +251,20 @@ void match_list_sort(struct match_list *list) {
     free(second);
 }
 
+void match_list_sort_distinct(struct match_list *list) {
+    size_t kept = 0;
+    match_list_sort(list);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct match *match = &list->items[i];
+        struct match *last = kept ? &list->items[kept - 1] : NULL;
+        if (!last || by_rows(last, match) != 0)
+            list->items[kept++] = *match;
+        else if (match->distance < last->distance)
+            last->distance = match->distance;
+    }
+    list->count = list->sieved = kept;
+}
+
 void match_list_release(const struct match_list *list, size_t before) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (list->file.data)

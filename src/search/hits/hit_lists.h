@@ -55,6 +55,8 @@ cog_status match_list_sieve(struct match_list *list, cog_error *error);
 cog_status match_list_move(struct match_list *to, struct match_list *from, cog_error *error);
 /* Sorts by a, then b. */
 void match_list_sort(struct match_list *list);
+/* The same, and keeps one of equal pairs, with the least of their distances. */
+void match_list_sort_distinct(struct match_list *list);
 /* Sets every similarity to the cosine that random projection estimates, cos(pi distance / bits). */
 void match_list_estimate(struct match_list *list, unsigned bits);
 /* Whether a sorted list has the pair. */
