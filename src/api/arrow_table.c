@@ -24,9 +24,7 @@ static struct column_block *block_create(size_t value_bytes) {
 static void block_free(struct column_block *block) {
     if (!block)
         return;
-    free((void *)(uintptr_t)block->buffers[0]);
-    free((void *)(uintptr_t)block->buffers[2]);
-    free(block);
+    FREE((void *)(uintptr_t)block->buffers[0], (void *)(uintptr_t)block->buffers[2], block);
 }
 
 /* A column whose buffer 1 has `bytes` bytes; NULL if memory ran out. */
@@ -93,6 +91,17 @@ void arrow_table_append(struct arrow_table *table, struct arrow_table_column *co
     }
     int64_t *ends = (int64_t *)(uintptr_t)column->block->buffers[1];
     ends[++column->texts] = (int64_t)column->text.size;
+}
+
+void arrow_table_hits(struct arrow_table *table, const struct match *hits) {
+    int64_t *queries = arrow_table_int64(table, "query");
+    int64_t *rows = arrow_table_int64(table, "row");
+    int32_t *distances = arrow_table_int32(table, "distance");
+    for (size_t i = 0; i < table->rows && distances; i++) {
+        queries[i] = hits[i].a;
+        rows[i] = hits[i].b;
+        distances[i] = (int32_t)hits[i].distance;
+    }
 }
 
 void arrow_table_set_null(struct arrow_table *table, size_t row) {

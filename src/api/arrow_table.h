@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "search/hits/hit_lists.h"
 
 enum { ARROW_TABLE_COLUMNS = 8 };
 
@@ -47,6 +48,8 @@ struct arrow_list {
     int64_t *items;
 };
 struct arrow_list arrow_table_list(struct arrow_table *table, const char *name, size_t items);
+/* The columns "query", "row" and "distance" of as many hits as the table has rows. */
+void arrow_table_hits(struct arrow_table *table, const struct match *hits);
 /* Makes a row of the last column null. */
 void arrow_table_set_null(struct arrow_table *table, size_t row);
 

@@ -178,20 +178,6 @@ static cog_status join_lists(struct match_list *lists, unsigned count, cog_error
     return COG_OK;
 }
 
-static cog_status export_hits(const struct match_list *found, struct ArrowArrayStream *stream,
-                              cog_error *error) {
-    struct arrow_table table = {.rows = found->count};
-    int64_t *queries = arrow_table_int64(&table, "query");
-    int64_t *rows = arrow_table_int64(&table, "row");
-    int32_t *distances = arrow_table_int32(&table, "distance");
-    for (size_t i = 0; i < found->count && distances; i++) {
-        queries[i] = found->items[i].a;
-        rows[i] = found->items[i].b;
-        distances[i] = (int32_t)found->items[i].distance;
-    }
-    return arrow_table_finish(&table, stream, error);
-}
-
 static cog_status check_band(const struct band *band, size_t *widest, cog_error *error) {
     *widest = 1;
     for (size_t i = 0; i < band->queries.count; i++) {
@@ -223,7 +209,11 @@ static cog_status scan_band(const struct band *band, unsigned bits, uint32_t rad
     THEN(status, parallel_for(threads, count / CHUNK_ROWS + (count % CHUNK_ROWS != 0), 1,
                               scan_chunks, &run, error));
     THEN(status, join_lists(run.found, threads, error));
-    THEN(status, export_hits(&run.found[0], stream, error));
+    if (status == COG_OK) {
+        struct arrow_table table = {.rows = run.found[0].count};
+        arrow_table_hits(&table, run.found[0].items);
+        status = arrow_table_finish(&table, stream, error);
+    }
     for (unsigned i = 0; i < threads; i++) {
         if (run.scanners)
             band_scanner_free(&run.scanners[i]);

@@ -37,11 +37,7 @@ cog_status cog_links_score(const cog_links *links, const char *gold_path, cog_li
 cog_status cog_evaluate_link_file(const char *found, const char *gold_path,
                                   const cog_run_options *run, cog_link_scores *scores,
                                   cog_error *error) {
-    TRY(check_given(found, "the path of links", error));
-    TRY(check_given(gold_path, "the path of known links", error));
-    TRY(check_given(scores, "scores", error));
-    return evaluate_link_file(found, gold_path, NULL, NULL, NULL, run ? run->memory_bytes : 0,
-                              scores, error);
+    return cog_evaluate_link_probabilities(found, gold_path, NULL, NULL, run, scores, error);
 }
 
 cog_status cog_evaluate_link_probabilities(const char *found, const char *gold_path,

@@ -54,13 +54,6 @@ static cog_status export_terms(const struct corpus *corpus, struct ArrowArrayStr
     return arrow_table_finish(&table, stream, error);
 }
 
-static int by_bytes(const void *x, const void *y) {
-    const struct bytes_view *a = x, *b = y;
-    size_t common = a->size < b->size ? a->size : b->size;
-    int order = common ? memcmp(a->data, b->data, common) : 0;
-    return order ? order : (a->size > b->size) - (a->size < b->size);
-}
-
 /* The words of all workers, each once. */
 static cog_status export_words(const struct link_side *side, struct ArrowArrayStream *stream,
                                cog_error *error) {
@@ -74,9 +67,9 @@ static cog_status export_words(const struct link_side *side, struct ArrowArraySt
         for (uint32_t w = 0; w < side->workers[i].unknown.count; w++)
             words[count++] = word_table_string(&side->workers[i].unknown, w);
     if (total)
-        qsort(words, total, sizeof *words, by_bytes);
+        qsort(words, total, sizeof *words, view_compare);
     for (size_t i = 0; i < total; i++)
-        if (i == 0 || by_bytes(&words[i], &words[i - 1]) != 0)
+        if (i == 0 || !view_equals(words[i], words[i - 1]))
             words[table.rows++] = words[i];
     struct arrow_table_column *column = arrow_table_text(&table, "word");
     for (size_t i = 0; i < table.rows && column; i++)

@@ -35,15 +35,10 @@ cog_status cog_link_plan_of(const cog_link_options *options, cog_link_plan *plan
 static cog_status export_hits(const struct match_list *hits, const struct sparse_matrix blocks[2],
                               bool exact, struct ArrowArrayStream *stream, cog_error *error) {
     struct arrow_table table = {.rows = hits->count};
-    int64_t *queries = arrow_table_int64(&table, "query");
-    int64_t *rows = arrow_table_int64(&table, "row");
-    int32_t *distances = arrow_table_int32(&table, "distance");
+    arrow_table_hits(&table, hits->items);
     double *similarities = arrow_table_double(&table, "similarity");
     for (size_t i = 0; i < hits->count && similarities; i++) {
         const struct match *hit = &hits->items[i];
-        queries[i] = hit->a;
-        rows[i] = hit->b;
-        distances[i] = (int32_t)hit->distance;
         similarities[i] = exact ? sparse_row_dot(&blocks[0], hit->a, &blocks[1], hit->b)
                                 : (double)hit->similarity;
     }
@@ -66,14 +61,9 @@ cog_status cog_link_nearest(const cog_number_rows *queries, const cog_number_row
                            "blocks are compared by the methods exact and flat");
     cog_status status = vectors_take(queries, "queries", &blocks[0], error);
     THEN(status, vectors_take(rows, "rows", &blocks[1], error));
-    if (status == COG_OK) {
-        const uint32_t columns = blocks[0].column_count > blocks[1].column_count
-                                     ? blocks[0].column_count
-                                     : blocks[1].column_count;
-        blocks[0].column_count = blocks[1].column_count = columns;
-        status = link_block_nearest(blocks, &search, side, threads_resolve(run ? run->threads : 0),
-                                    &hits, error);
-    }
+    vectors_share_columns(blocks);
+    THEN(status, link_block_nearest(blocks, &search, side, threads_resolve(run ? run->threads : 0),
+                                    &hits, error));
     THEN(status, export_hits(&hits, blocks, search.method == COG_METHOD_EXACT, stream, error));
     match_list_free(&hits);
     sparse_matrix_free(&blocks[0]);
@@ -151,6 +141,9 @@ cog_status cog_link_cosines(const cog_number_rows *first, const cog_number_rows 
                             const cog_run_options *run, double *cosines, cog_error *error) {
     struct sparse_matrix matrices[2] = {{0}};
     struct match_list pairs = {0};
+    const struct pair_check check = {.vectors = {&matrices[0], &matrices[1]},
+                                     .threshold = -INFINITY, /* keeps all */
+                                     .threads = run ? run->threads : 0};
     TRY(number_rows_check(first, "first", error));
     TRY(number_rows_check(second, "second", error));
     if (count == 0)
@@ -161,15 +154,8 @@ cog_status cog_link_cosines(const cog_number_rows *first, const cog_number_rows 
     cog_status status = vectors_take(first, "first", &matrices[0], error);
     THEN(status, vectors_take(second, "second", &matrices[1], error));
     THEN(status, take_pairs(first, second, a, b, count, &pairs, error));
-    if (status == COG_OK) {
-        const struct pair_check check = {.vectors = {&matrices[0], &matrices[1]},
-                                         .threshold = -INFINITY, /* keeps all */
-                                         .threads = run ? run->threads : 0};
-        matrices[0].column_count = matrices[1].column_count =
-            matrices[0].column_count > matrices[1].column_count ? matrices[0].column_count
-                                                                : matrices[1].column_count;
-        status = pair_check_run(&check, &pairs, error);
-    }
+    vectors_share_columns(matrices);
+    THEN(status, pair_check_run(&check, &pairs, error));
     for (size_t i = 0; i < count && status == COG_OK; i++)
         cosines[i] = (double)pairs.items[i].similarity;
     match_list_free(&pairs);

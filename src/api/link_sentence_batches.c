@@ -109,11 +109,8 @@ static cog_status take_sides(struct alignment *work, cog_error *error) {
         TRY(vectors_take(&work->sides[side]->vectors, names[side], &work->vectors[side], error));
         TRY(take_texts(work->sides[side], &work->sentences[side], error));
     }
-    const uint32_t columns = work->vectors[0].column_count > work->vectors[1].column_count
-                                 ? work->vectors[0].column_count
-                                 : work->vectors[1].column_count;
-    work->vectors[0].column_count = work->vectors[1].column_count = columns;
-    return sentence_pairing_init(&work->pairing, columns, error);
+    vectors_share_columns(work->vectors);
+    return sentence_pairing_init(&work->pairing, work->vectors[0].column_count, error);
 }
 
 static cog_status align_link(struct alignment *work, size_t link, double threshold,

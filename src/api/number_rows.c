@@ -62,6 +62,12 @@ cog_status vectors_take(const cog_number_rows *rows, const char *name, struct sp
     return COG_OK;
 }
 
+void vectors_share_columns(struct sparse_matrix sides[2]) {
+    if (sides[0].column_count < sides[1].column_count)
+        sides[0].column_count = sides[1].column_count;
+    sides[1].column_count = sides[0].column_count;
+}
+
 cog_status link_search_take(const cog_link_options *options, struct link_search *search,
                             cog_error *error) {
     TRY(link_options_check(options, error));

@@ -12,6 +12,8 @@ cog_status number_rows_check(const cog_number_rows *rows, const char *name, cog_
  * frees it, also after an error. */
 cog_status vectors_take(const cog_number_rows *rows, const char *name, struct sparse_matrix *matrix,
                         cog_error *error);
+/* Gives both the larger number of columns. */
+void vectors_share_columns(struct sparse_matrix sides[2]);
 /* Checks the options, whose method must be one that links are found by in steps. */
 cog_status link_search_take(const cog_link_options *options, struct link_search *search,
                             cog_error *error);

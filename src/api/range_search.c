@@ -94,16 +94,8 @@ static cog_status search_piece(void *context, unsigned worker, size_t begin, siz
 
 static cog_status export_hits(const struct hit_lists *lists, struct ArrowArrayStream *stream,
                               cog_error *error) {
-    const size_t count = lists->offsets[lists->queries];
-    struct arrow_table table = {.rows = count};
-    int64_t *queries = arrow_table_int64(&table, "query");
-    int64_t *rows = arrow_table_int64(&table, "row");
-    int32_t *distances = arrow_table_int32(&table, "distance");
-    for (size_t i = 0; i < count && distances; i++) {
-        queries[i] = lists->items[i].a;
-        rows[i] = lists->items[i].b;
-        distances[i] = (int32_t)lists->items[i].distance;
-    }
+    struct arrow_table table = {.rows = lists->offsets[lists->queries]};
+    arrow_table_hits(&table, lists->items);
     return arrow_table_finish(&table, stream, error);
 }
 

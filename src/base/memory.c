@@ -183,3 +183,10 @@ void buffer_free(struct buffer *buffer) {
     buffer->data = NULL;
     buffer->size = buffer->capacity = 0;
 }
+
+int view_compare(const void *x, const void *y) {
+    const struct bytes_view *a = x, *b = y;
+    size_t common = a->size < b->size ? a->size : b->size;
+    int order = common ? memcmp(a->data, b->data, common) : 0;
+    return order ? order : ORDER(a->size, b->size);
+}

@@ -129,6 +129,9 @@ static inline struct bytes_view buffer_view(const struct buffer *buffer) {
     return view_of(buffer->data, buffer->size);
 }
 
+/* For qsort: by bytes, then the shorter first. */
+int view_compare(const void *x, const void *y);
+
 static inline bool view_equals(struct bytes_view a, struct bytes_view b) {
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }

@@ -30,12 +30,12 @@ bool number_parse(struct bytes_view field, double *number) {
 
 int compare_u32(const void *x, const void *y) {
     uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 int compare_u64(const void *x, const void *y) {
     uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 void sort_u64(uint64_t *values, size_t count) {
@@ -51,6 +51,26 @@ void sort_u64(uint64_t *values, size_t count) {
             values[at] = values[at - 1];
         values[at] = value;
     }
+}
+
+size_t sort_distinct_u32(uint32_t *values, size_t count) {
+    size_t distinct = 0;
+    if (count)
+        qsort(values, count, sizeof *values, compare_u32);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || values[i] != values[distinct - 1])
+            values[distinct++] = values[i];
+    return distinct;
+}
+
+size_t sort_distinct_u64(uint64_t *values, size_t count) {
+    size_t distinct = 0;
+    if (count)
+        qsort(values, count, sizeof *values, compare_u64);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || values[i] != values[distinct - 1])
+            values[distinct++] = values[i];
+    return distinct;
 }
 
 /* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); log m = 2 atanh(s), s = (m - 1) / (m + 1), |s| <

@@ -49,6 +49,10 @@ int compare_u64(const void *x, const void *y);
 /* Ascending. Fast for few values, such as the terms of a document. */
 void sort_u64(uint64_t *values, size_t count);
 
+/* Sort and remove duplicates; return how many are left. */
+size_t sort_distinct_u32(uint32_t *values, size_t count);
+size_t sort_distinct_u64(uint64_t *values, size_t count);
+
 /* ---- Mathematics ----------------------------------------------------------------------------- */
 
 /* The C library selects FMA variants at run time. These functions use plain double operations, so

@@ -16,6 +16,11 @@ unsigned threads_resolve(unsigned threads) {
     return threads > COG_MAX_THREADS ? COG_MAX_THREADS : threads;
 }
 
+size_t threads_grain(unsigned threads, size_t count, size_t most) {
+    const size_t share = count / (4 * (size_t)threads) + 1;
+    return share < most ? share : most;
+}
+
 static _Thread_local const struct threads_watch *watch_of_thread;
 static _Thread_local bool is_in_loop;
 

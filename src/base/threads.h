@@ -29,6 +29,8 @@ cog_status threads_check(uint64_t done, uint64_t total, cog_error *error);
  * covered; worker < threads. The first failing piece ends the loop, and its error is the result. */
 typedef cog_status parallel_work(void *context, unsigned worker, size_t begin, size_t end,
                                  cog_error *error);
+/* A grain that gives each thread a few pieces, at most `most` items each. */
+size_t threads_grain(unsigned threads, size_t count, size_t most);
 cog_status parallel_for(unsigned threads, size_t count, size_t grain, parallel_work *work,
                         void *context, cog_error *error);
 

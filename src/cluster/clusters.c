@@ -43,18 +43,10 @@ struct neighbours {
     uint32_t *rows;
 };
 
-static void free_neighbours(struct neighbours *neighbours) {
-    FREE(neighbours->starts, neighbours->rows);
-}
-
 static cog_status make_neighbours(const struct match_list *matches, size_t rows,
                                   struct neighbours *neighbours, cog_error *error) {
-    neighbours->starts = memory_zeroed_array(rows + 2, sizeof *neighbours->starts);
-    neighbours->rows = memory_array(matches->count * 2 + 1, sizeof *neighbours->rows);
-    if (!neighbours->starts || !neighbours->rows) {
-        free_neighbours(neighbours);
-        return error_memory(error, rows * 8 + matches->count * 8, "clusters");
-    }
+    TAKE_ZEROED(neighbours->starts, rows + 2, "clusters", error);
+    TAKE(neighbours->rows, matches->count * 2, "clusters", error);
     uint64_t *starts = neighbours->starts;
     for (size_t i = 0; i < matches->count; i++) {
         starts[matches->items[i].a + 2]++;
@@ -82,34 +74,36 @@ static int by_key(const void *x, const void *y) {
     return p->key != q->key ? ORDER(q->key, p->key) : ORDER(p->row, q->row);
 }
 
-static cog_status take_greedily(const struct match_list *matches, const uint64_t *keys,
-                                struct clusters *clusters, cog_error *error) {
-    size_t rows = clusters->rows;
-    struct neighbours neighbours = {0};
-    TRY(make_neighbours(matches, rows, &neighbours, error));
-    struct keyed_row *order = memory_array(rows + 1, sizeof *order);
-    if (!order) {
-        free_neighbours(&neighbours);
-        return error_memory(error, rows * sizeof *order, "clusters");
-    }
+/* Each row in the order of its key that is not taken yet takes its untaken neighbours. */
+static void group_by_key(const struct neighbours *neighbours, const uint64_t *keys,
+                         struct keyed_row *order, struct clusters *clusters) {
     uint32_t *representative = clusters->representative;
-    for (size_t r = 0; r < rows; r++) {
+    for (size_t r = 0; r < clusters->rows; r++) {
         order[r] = (struct keyed_row){keys ? keys[r] : 0, (uint32_t)r};
         representative[r] = UNTAKEN;
     }
-    qsort(order, rows, sizeof *order, by_key);
-    for (size_t i = 0; i < rows; i++) {
+    qsort(order, clusters->rows, sizeof *order, by_key);
+    for (size_t i = 0; i < clusters->rows; i++) {
         uint32_t row = order[i].row;
         if (representative[row] != UNTAKEN)
             continue;
         representative[row] = row;
-        for (uint64_t n = neighbours.starts[row]; n < neighbours.starts[row + 1]; n++)
-            if (representative[neighbours.rows[n]] == UNTAKEN)
-                representative[neighbours.rows[n]] = row;
+        for (uint64_t n = neighbours->starts[row]; n < neighbours->starts[row + 1]; n++)
+            if (representative[neighbours->rows[n]] == UNTAKEN)
+                representative[neighbours->rows[n]] = row;
     }
-    free(order);
-    free_neighbours(&neighbours);
-    return COG_OK;
+}
+
+static cog_status take_greedily(const struct match_list *matches, const uint64_t *keys,
+                                struct clusters *clusters, cog_error *error) {
+    struct neighbours neighbours = {0};
+    struct keyed_row *order = NULL;
+    cog_status status = make_neighbours(matches, clusters->rows, &neighbours, error);
+    THEN(status, TAKEN(order, clusters->rows, "clusters", error));
+    if (status == COG_OK)
+        group_by_key(&neighbours, keys, order, clusters);
+    FREE(order, neighbours.starts, neighbours.rows);
+    return status;
 }
 
 /* Numbers clusters by their first row and sets the similarity of each row to its representative. */
@@ -142,23 +136,19 @@ cog_status clusters_build(const struct match_list *matches, size_t rows, const u
             return error_set(
                 error, COG_ERR_USAGE, "match %zu is for row %u, but there are only %zu rows", i,
                 matches->items[i].a >= rows ? matches->items[i].a : matches->items[i].b, rows);
-    clusters->rows = rows;
-    clusters->cluster = memory_array(rows + 1, sizeof *clusters->cluster);
-    clusters->representative = memory_array(rows + 1, sizeof *clusters->representative);
-    clusters->similarity = memory_array(rows + 1, sizeof *clusters->similarity);
-    cog_status status = COG_OK;
-    if (!clusters->cluster || !clusters->representative || !clusters->similarity)
-        status = error_memory(error, rows * 12, "clusters");
-    else if (mode == CLUSTERS_CONNECTED)
+    *clusters = (struct clusters){.rows = rows};
+    cog_status status = TAKEN(clusters->cluster, rows, "clusters", error);
+    THEN(status, TAKEN(clusters->representative, rows, "clusters", error));
+    THEN(status, TAKEN(clusters->similarity, rows, "clusters", error));
+    if (status == COG_OK && mode == CLUSTERS_CONNECTED)
         connect(matches, keys, clusters);
     else
-        status = take_greedily(matches, keys, clusters, error);
-    if (status != COG_OK) {
+        THEN(status, take_greedily(matches, keys, clusters, error));
+    if (status == COG_OK)
+        number_clusters(matches, clusters);
+    else
         clusters_free(clusters);
-        return status;
-    }
-    number_clusters(matches, clusters);
-    return COG_OK;
+    return status;
 }
 
 void clusters_free(struct clusters *clusters) {

@@ -42,8 +42,8 @@ struct corpus_options {
                      sets */
     bool takes_foreign; /* documents with a lexicon become bags with expected frequencies; otherwise
                            they are rejected */
-    bool
-        repeat_ids; /* keep documents whose id was already used as rows instead of rejecting them */
+    /* Keep documents whose id was already used as rows instead of rejecting them. */
+    bool repeat_ids;
     /* Called in order for skipped records, including duplicate ids. May be NULL. */
     cog_status (*reject)(void *context, struct bytes_view raw, cog_error *error);
     void *reject_context;

@@ -10,15 +10,10 @@
  * of Hangul and an ideograph count as two letters. */
 enum { FORM_LETTERS_MIN = 4, FORM_TENTHS_MIN = 6, FORM_NEIGHBOURS = 64 };
 
-static int compare_views(struct bytes_view a, struct bytes_view b) {
-    size_t size = a.size < b.size ? a.size : b.size;
-    int order = size ? memcmp(a.data, b.data, size) : 0;
-    return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
-static int compare_words(const void *a, const void *b, void *table) {
-    return compare_views(word_table_string(table, *(const uint32_t *)a),
-                         word_table_string(table, *(const uint32_t *)b));
+static int compare_words(const void *x, const void *y, void *table) {
+    const struct bytes_view a = word_table_string(table, *(const uint32_t *)x);
+    const struct bytes_view b = word_table_string(table, *(const uint32_t *)y);
+    return view_compare(&a, &b);
 }
 
 cog_status word_forms_init(struct word_forms *forms, const struct lexicon *lexicon,
@@ -64,9 +59,11 @@ static unsigned common_letters(struct bytes_view a, struct bytes_view b) {
 /* The place of the first word that is not less. */
 static size_t find_place(const struct word_forms *forms, struct bytes_view word) {
     const struct word_table *from = &forms->lexicon->from;
+    struct bytes_view other;
     size_t place;
-    FIND_FIRST_NOT(place, 0, from->count,
-                   compare_views(word_table_string(from, forms->order[place]), word) < 0);
+    FIND_FIRST_NOT(
+        place, 0, from->count,
+        (other = word_table_string(from, forms->order[place]), view_compare(&other, &word) < 0));
     return place;
 }
 

@@ -168,14 +168,8 @@ cog_status cog_report_write(cog_report *report, const char *path, cog_error *err
     TRY(check_given(report, "report", error));
     TRY(check_given(path, "path", error));
     const char *json = report_as_json(report);
-    if (!json)
-        return error_memory(error, report->json.size, "a report");
-    struct output *output = NULL;
-    cog_status status = output_open(path, &output, error);
-    THEN(status, output_write(output, json, strlen(json), error));
-    THEN(status, output_commit(output, error));
-    output_close(output);
-    return status;
+    return json ? output_write_file(path, json, strlen(json), error)
+                : error_memory(error, report->json.size, "a report");
 }
 
 double cog_report_number(const cog_report *report, const char *name) {

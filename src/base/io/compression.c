@@ -66,6 +66,13 @@ enum compression compression_of_name(const char *name, size_t *suffix_size) {
     return COMPRESSION_NONE;
 }
 
+bool name_ends_in(const char *name, const char *ending) {
+    size_t compressed, size = strlen(name), own = strlen(ending);
+    compression_of_name(name, &compressed);
+    size -= compressed;
+    return size >= own && memcmp(name + size - own, ending, own) == 0;
+}
+
 static bool starts_with(const char *data, size_t size, const char *magic, size_t length,
                         size_t at_least) {
     return size >= at_least && memcmp(data, magic, size < length ? size : length) == 0;

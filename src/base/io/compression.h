@@ -17,6 +17,8 @@ enum compression {
 const char *compression_name(enum compression compression);
 /* By the suffix of a file name; *suffix_size receives its length (0 if there is none). */
 enum compression compression_of_name(const char *name, size_t *suffix_size);
+/* Whether the name has this ending, before the suffix of a compressed file. */
+bool name_ends_in(const char *name, const char *ending);
 /* By the first bytes. Pass at least 10, fewer only if the file is shorter. */
 enum compression compression_of_bytes(const char *data, size_t size);
 

@@ -375,6 +375,15 @@ void output_close(struct output *output) {
     FREE(output->path, output);
 }
 
+cog_status output_write_file(const char *path, const void *data, size_t size, cog_error *error) {
+    struct output *output;
+    TRY(output_open(path, &output, error));
+    cog_status status = output_write(output, data, size, error);
+    THEN(status, output_commit(output, error));
+    output_close(output);
+    return status;
+}
+
 static cog_status open_scratch_in(const char *folder, const char *action, int *descriptor,
                                   cog_error *error) {
     *descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -13,6 +13,8 @@ cog_status output_open(const char *path, struct output **output, cog_error *erro
 /* The same, never compressed: for files that will be mapped. */
 cog_status output_open_plain(const char *path, struct output **output, cog_error *error);
 cog_status output_write(struct output *output, const void *data, size_t size, cog_error *error);
+/* Opens, writes all of it, commits and closes. */
+cog_status output_write_file(const char *path, const void *data, size_t size, cog_error *error);
 /* Also writes a newline unless the data end with one. */
 cog_status output_write_line(struct output *output, const char *data, size_t size,
                              cog_error *error);

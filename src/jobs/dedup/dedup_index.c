@@ -143,20 +143,14 @@ static cog_status add_twins(struct index_dedup *dedup, cog_error *error) {
     struct duplicates *duplicates = dedup->duplicates;
     struct set_batch batch = {0};
     struct loaded_sets loaded = {0};
-    size_t count = 0;
     TAKE(dedup->rows, duplicates->count, "documents", error);
     for (size_t row = 0; row < duplicates->count; row++)
         if (dedup->twins[row].row != UINT64_MAX)
-            dedup->rows[count++] = dedup->twins[row].row;
-    if (count)
-        qsort(dedup->rows, count, sizeof *dedup->rows, compare_u64);
+            dedup->rows[dedup->row_count++] = dedup->twins[row].row;
+    dedup->row_count = sort_distinct_u64(dedup->rows, dedup->row_count);
     cog_status status = COG_OK;
-    for (size_t i = 0; i < count && status == COG_OK; i++) {
-        if (i > 0 && dedup->rows[i] == dedup->rows[i - 1])
-            continue;
-        dedup->rows[dedup->row_count++] = dedup->rows[i];
+    for (size_t i = 0; i < dedup->row_count && status == COG_OK; i++)
         status = add_twin(dedup, dedup->rows[i], &batch, &loaded, error);
-    }
     THEN(status, document_sets_append(&duplicates->sets, &batch, error));
     set_batch_free(&batch);
     loaded_sets_free(&loaded);

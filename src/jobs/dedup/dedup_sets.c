@@ -409,10 +409,7 @@ cog_status dedup_by_sets(cog_documents *documents, const cog_dedup_options *opti
         note_frequent(&dedup);
         report_join(&dedup, groups);
     }
-    free(dedup.leaders);
-    free(dedup.best);
-    free(dedup.keys);
-    free(dedup.order);
+    FREE(dedup.leaders, dedup.best, dedup.keys, dedup.order);
     set_join_result_free(&dedup.result);
     return status;
 }

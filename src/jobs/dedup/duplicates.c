@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/strings.h"
 #include "jobs/result_table.h"
 
@@ -23,11 +24,8 @@ cog_status duplicates_init(struct duplicates *duplicates, size_t count, cog_erro
 }
 
 void duplicates_free(struct duplicates *duplicates) {
-    free(duplicates->twin);
-    free(duplicates->similarity);
-    free(duplicates->reason);
-    free(duplicates->nearest);
-    free(duplicates->nearest_similarity);
+    FREE(duplicates->twin, duplicates->similarity, duplicates->reason, duplicates->nearest,
+         duplicates->nearest_similarity);
     buffer_free(&duplicates->frequent.passage);
     document_sets_close(&duplicates->sets);
     corpus_free(&duplicates->corpus);

@@ -7,11 +7,6 @@
 
 cog_status keep_order_check(const cog_dedup_options *options, const cog_documents *documents,
                             cog_error *error) {
-    if ((unsigned)options->keep > COG_KEEP_FIELD ||
-        (unsigned)options->grouping > COG_GROUP_CONNECTED)
-        return error_set(error, COG_ERR_USAGE,
-                         "%u and %u are not valid rules of keeping and grouping",
-                         (unsigned)options->keep, (unsigned)options->grouping);
     if (options->keep != COG_KEEP_FIELD)
         return COG_OK;
     if (!options->keep_field || !*options->keep_field)

@@ -12,6 +12,7 @@
 #include "base/io/compression.h"
 #include "base/io/files.h"
 #include "base/io/output.h"
+#include "base/memory.h"
 #include "input/documents/text_bytes.h"
 #include "input/input_files.h"
 #include "input/table_columns.h"
@@ -111,7 +112,7 @@ struct place {
 static int by_path(const void *a, const void *b) {
     const struct place *x = a, *y = b;
     int order = strcmp(x->path, y->path);
-    return order ? order : (x->file > y->file) - (x->file < y->file);
+    return order ? order : ORDER(x->file, y->file);
 }
 
 static cog_status check_place(const struct reader *reader, const struct place *places, size_t i,
@@ -411,12 +412,7 @@ cog_status kept_files_open(const struct reader *reader, const char *path,
         status = create_folder(files, error);
     else
         status = error_memory(error, strlen(path), "a path");
-    if (status != COG_OK) {
-        kept_files_close(files);
-        return status;
-    }
-    *result = files;
-    return COG_OK;
+    return HAND_OUT(status, files, kept_files_close, result);
 }
 
 cog_status kept_files_write(struct kept_files *files, uint32_t file, struct bytes_view records,

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/strings.h"
 #include "input/documents/csv_row.h"
 #include "input/documents/json_parser.h"
@@ -148,9 +149,7 @@ void record_marks_free(struct record_marks *marks) {
     if (!marks)
         return;
     buffer_free(&marks->name);
-    free(marks->rows);
-    free(marks->clusters);
-    free(marks);
+    FREE(marks->rows, marks->clusters, marks);
 }
 
 /* Appends the mark of a row, a JSON object. */

@@ -160,18 +160,11 @@ static bool append_curve(const struct link_gold *gold, bool svg, struct buffer *
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static bool ends_in(const char *path, const char *ending) {
-    size_t compressed, size = strlen(path), own = strlen(ending);
-    compression_of_name(path, &compressed);
-    size -= compressed;
-    return size >= own && memcmp(path + size - own, ending, own) == 0;
-}
-
 /* A name that promises a picture of another kind is refused. */
 static cog_status check_name(const char *path, cog_error *error) {
     static const char *const others[] = {".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp", ".eps"};
     for (size_t i = 0; path && i < sizeof others / sizeof *others; i++)
-        if (ends_in(path, others[i]))
+        if (name_ends_in(path, others[i]))
             return error_set(error, COG_ERR_USAGE, "%s: give a name that ends in .svg or .csv",
                              path);
     return COG_OK;
@@ -183,14 +176,9 @@ static cog_status write_file(const struct link_gold *gold, const char *path,
     if (!path)
         return COG_OK;
     struct buffer text = {0};
-    struct output *output = NULL;
-    cog_status status = append(gold, ends_in(path, ".svg"), &text)
-                            ? COG_OK
+    cog_status status = append(gold, name_ends_in(path, ".svg"), &text)
+                            ? output_write_file(path, text.data, text.size, error)
                             : error_memory(error, text.size, "the curve of links");
-    THEN(status, output_open(path, &output, error));
-    THEN(status, output_write(output, text.data, text.size, error));
-    THEN(status, output_commit(output, error));
-    output_close(output);
     buffer_free(&text);
     return status;
 }

@@ -184,8 +184,9 @@ cog_status link_gold_take(struct link_gold *gold, struct bytes_view from, struct
 }
 
 static bool is_header(const struct link_line *line, uint64_t number) {
-    return number == 1 && line->ids[0].size == 4 && memcmp(line->ids[0].data, "from", 4) == 0 &&
-           line->ids[1].size == 2 && memcmp(line->ids[1].data, "to", 2) == 0;
+    const struct buffer *from = &line->ids[0], *to = &line->ids[1];
+    return number == 1 && view_is(view_of(from->data, from->size), "from") &&
+           view_is(view_of(to->data, to->size), "to");
 }
 
 static cog_status number_error(const char *path, uint64_t number, struct bytes_view field,
@@ -329,10 +330,6 @@ struct dump_reading {
     struct wiki_language_links links;
 };
 
-static bool is_code(struct bytes_view code, const char *language) {
-    return code.size == strlen(language) && memcmp(code.data, language, code.size) == 0;
-}
-
 /* Adds the partner that a page names in the other language. The dump may be in either language, as
  * a page has no link to its own. */
 static cog_status add_page(struct dump_reading *reading, const struct document *page,
@@ -341,10 +338,10 @@ static cog_status add_page(struct dump_reading *reading, const struct document *
     cog_status status = COG_OK;
     reading->links.rest = page->raw;
     while (status == COG_OK && wiki_language_link_next(&reading->links, &code, &title)) {
-        if (is_code(code, reading->to))
+        if (view_is(code, reading->to))
             status = add_known(reading->gold,
                                (struct known_link){hash_of(page->id), hash_of(title)}, error);
-        else if (is_code(code, reading->from))
+        else if (view_is(code, reading->from))
             status = add_known(reading->gold,
                                (struct known_link){hash_of(title), hash_of(page->id)}, error);
     }
@@ -413,7 +410,7 @@ static cog_status read_known(struct link_gold *gold, const cog_links *links, con
     struct link_ids documents = {{from, to}, {corpora[0].rows, corpora[1].rows}};
     cog_status status =
         from && to ? COG_OK : error_memory(error, corpora[0].rows * sizeof *from, "ids");
-    if (status == COG_OK && wiki_gold_is_table(path))
+    if (status == COG_OK && name_ends_in(path, WIKI_TABLE_ENDING))
         status = table_error(path, error);
     THEN(status, input_format_of_name(path) == INPUT_WIKIXML
                      ? read_dump(gold, path, &links->space, error)
@@ -473,9 +470,10 @@ cog_status evaluate_link_file(const char *found, const char *gold_path, const ch
                               const char *calibration, const char *curve, uint64_t memory_bytes,
                               cog_link_scores *scores, cog_error *error) {
     struct link_gold gold = {.memory_bytes = memory_bytes};
-    cog_status status = dumps                           ? read_table(&gold, gold_path, dumps, error)
-                        : wiki_gold_is_table(gold_path) ? table_error(gold_path, error)
-                                                        : link_gold_read(&gold, gold_path, error);
+    cog_status status = dumps ? read_table(&gold, gold_path, dumps, error)
+                        : name_ends_in(gold_path, WIKI_TABLE_ENDING)
+                            ? table_error(gold_path, error)
+                            : link_gold_read(&gold, gold_path, error);
     THEN(status, take_file(&gold, found, error));
     THEN(status, check_known(&gold, gold_path, error));
     if (status == COG_OK && (calibration || curve))

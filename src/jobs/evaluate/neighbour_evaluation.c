@@ -120,7 +120,7 @@ static bool parse_line(struct bytes_view line, struct listed_hits *list,
 
 static int by_query(const void *a, const void *b) {
     const struct listed_hit *x = a, *y = b;
-    int order = index_compare_ids(&x->query, &y->query);
+    int order = view_compare(&x->query, &y->query);
     return order ? order : ORDER(x->line, y->line);
 }
 
@@ -128,7 +128,7 @@ static void read_header(struct bytes_view line, struct listed_hits *list) {
     for (int column = 0; column < 3; column++)
         take_field(&line, '\t');
     struct bytes_view measure = take_field(&line, '\t');
-    list->estimates = measure.size == 8 && memcmp(measure.data, "estimate", 8) == 0;
+    list->estimates = view_is(measure, "estimate");
 }
 
 static cog_status read_lines(struct listed_hits *list, cog_error *error) {
@@ -169,7 +169,7 @@ static struct answer take_answer(const struct listed_hits *list, size_t *at, str
                                  size_t k) {
     struct answer answer = {items, 0};
     struct bytes_view query = list->items[*at].query;
-    for (; *at < list->count && index_compare_ids(&list->items[*at].query, &query) == 0; ++*at)
+    for (; *at < list->count && view_compare(&list->items[*at].query, &query) == 0; ++*at)
         if (answer.count < k)
             items[answer.count++] = list->items[*at].hit;
     return answer;
@@ -186,7 +186,7 @@ static cog_status judge_hits(const struct evaluation *evaluation, const struct l
     for (size_t i = 0; i < ours.count; i++) {
         const struct listed_hit *listed = &found->items[found_first + i];
         size_t t = truth_first;
-        while (t < truth_end && index_compare_ids(&truth->items[t].id, &listed->id) != 0)
+        while (t < truth_end && view_compare(&truth->items[t].id, &listed->id) != 0)
             t++;
         if (t < truth_end) {
             items[i] = truth->items[t].hit;
@@ -223,10 +223,10 @@ static cog_status evaluate_lists(struct evaluation *evaluation, const struct lis
         struct bytes_view query = truth->items[i].query;
         size_t truth_first = i;
         struct answer right = take_answer(truth, &i, items, k), ours = {items + k, 0};
-        while (at < found->count && index_compare_ids(&found->items[at].query, &query) < 0)
+        while (at < found->count && view_compare(&found->items[at].query, &query) < 0)
             at++;
         size_t found_first = at;
-        if (at < found->count && index_compare_ids(&found->items[at].query, &query) == 0)
+        if (at < found->count && view_compare(&found->items[at].query, &query) == 0)
             ours = take_answer(found, &at, items + k, k);
         status = judge_hits(evaluation, found, found_first, truth, truth_first, i, ours, items + k,
                             error);

@@ -6,14 +6,6 @@
 #include "base/io/compression.h"
 #include "input/parallel/wiki_languages.h"
 
-bool wiki_gold_is_table(const char *path) {
-    static const char suffix[] = ".sql";
-    size_t compressed, size = strlen(path), own = sizeof suffix - 1;
-    compression_of_name(path, &compressed);
-    size -= compressed;
-    return size >= own && memcmp(path + size - own, suffix, own) == 0;
-}
-
 static cog_status check_languages(const struct wiki_gold *gold, const char *const dumps[2],
                                   cog_error *error) {
     for (int side = 0; side < 2; side++)
@@ -38,11 +30,6 @@ cog_status wiki_gold_open(struct wiki_gold *gold, const char *table, const char 
     return wiki_langlinks_open(&gold->links, table, error);
 }
 
-static bool is_language(struct bytes_view code, const struct wiki_pages *pages) {
-    return code.size == strlen(pages->language) &&
-           memcmp(code.data, pages->language, code.size) == 0;
-}
-
 cog_status wiki_gold_next(struct wiki_gold *gold, uint64_t *from, uint64_t *to, bool *end,
                           cog_error *error) {
     for (;;) {
@@ -51,8 +38,8 @@ cog_status wiki_gold_next(struct wiki_gold *gold, uint64_t *from, uint64_t *to, 
         TRY(wiki_langlinks_next(&gold->links, &link, end, error));
         if (*end)
             return COG_OK;
-        int other = is_language(link.code, &gold->pages[1]) ? 1 : 0;
-        if (!is_language(link.code, &gold->pages[other]) ||
+        int other = view_is(link.code, gold->pages[1].language);
+        if (!view_is(link.code, gold->pages[other].language) ||
             !wiki_pages_find(&gold->pages[!other], link.page, &ends[!other]) ||
             !wiki_title(link.title, &gold->title))
             continue;

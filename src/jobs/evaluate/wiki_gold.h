@@ -13,8 +13,9 @@ struct wiki_gold {
     struct buffer title;
 };
 
-/* Whether the name is that of a table (.sql, possibly compressed). */
-bool wiki_gold_is_table(const char *path);
+/* Names that end so, before the suffix of a compressed file, are tables. */
+#define WIKI_TABLE_ENDING ".sql"
+
 /* dumps: of the source language and of the target language. Paths are borrowed. */
 cog_status wiki_gold_open(struct wiki_gold *gold, const char *table, const char *const dumps[2],
                           cog_error *error);

@@ -8,18 +8,18 @@
 #include "base/threads.h"
 #include "collection/options.h"
 
-/* Sorts by descending share, then by the bytes of the words. */
-static int compare_bytes(const char *a, size_t a_size, const char *b, size_t b_size) {
-    int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
-    return order ? order : ORDER(a_size, b_size);
+static int compare_words(const char *a, size_t a_size, const char *b, size_t b_size) {
+    const struct bytes_view x = view_of(a, a_size), y = view_of(b, b_size);
+    return view_compare(&x, &y);
 }
 
+/* By descending share, then by the bytes of the words. */
 static int by_share(const void *x, const void *y) {
     const cog_word_match *a = x, *b = y;
     if (a->share != b->share)
         return a->share > b->share ? -1 : 1;
-    int order = compare_bytes(a->from, a->from_size, b->from, b->from_size);
-    return order ? order : compare_bytes(a->to, a->to_size, b->to, b->to_size);
+    int order = compare_words(a->from, a->from_size, b->from, b->from_size);
+    return order ? order : compare_words(a->to, a->to_size, b->to, b->to_size);
 }
 
 static void sort_matches(cog_word_match *matches, size_t count) {
@@ -139,7 +139,7 @@ struct pair_explaining {
 
 static bool is_wanted(const struct pair_explaining *work, struct bytes_view id) {
     for (int i = 0; i < 2 && work->ids; i++)
-        if (view_equals(id, view_of_text(work->ids[i])))
+        if (view_is(id, work->ids[i]))
             return true;
     return !work->ids;
 }

@@ -55,8 +55,7 @@ static cog_status look(void *context, unsigned worker, void *batch, cog_error *e
             break;
         for (int which = 0; which < 2 && status == COG_OK; which++) {
             const char *id = looking->ids ? looking->ids[which] : NULL;
-            if (!looking->is_wanted[which] ||
-                (id && !view_equals(item.document->id, view_of_text(id))))
+            if (!looking->is_wanted[which] || (id && !view_is(item.document->id, id)))
                 continue;
             pthread_mutex_lock(&looking->lock);
             status = keep_document(looking, which, &item, error);
@@ -236,14 +235,9 @@ static bool append_object(struct buffer *line, const struct cog_overlap *overlap
 static cog_status write_object(const struct cog_overlap *overlap, const char *path,
                                cog_error *error) {
     struct buffer line = {0};
-    struct output *output = NULL;
-    cog_status status = COG_OK;
-    if (!append_object(&line, overlap))
-        status = error_memory(error, line.size, "the spans as JSON");
-    THEN(status, output_open(path, &output, error));
-    THEN(status, output_write(output, line.data, line.size, error));
-    THEN(status, output_commit(output, error));
-    output_close(output);
+    cog_status status = append_object(&line, overlap)
+                            ? output_write_file(path, line.data, line.size, error)
+                            : error_memory(error, line.size, "the spans as JSON");
     buffer_free(&line);
     return status;
 }

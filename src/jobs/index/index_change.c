@@ -355,9 +355,9 @@ cog_status cog_index_add_signatures(cog_index *index, const cog_signatures *sign
 static size_t sort_ids(struct bytes_view *ids, size_t count) {
     size_t distinct = 0;
     if (count)
-        qsort(ids, count, sizeof *ids, index_compare_ids);
+        qsort(ids, count, sizeof *ids, view_compare);
     for (size_t i = 0; i < count; i++)
-        if (i == 0 || index_compare_ids(&ids[i], &ids[distinct - 1]) != 0)
+        if (i == 0 || !view_equals(ids[i], ids[distinct - 1]))
             ids[distinct++] = ids[i];
     return distinct;
 }

@@ -30,13 +30,6 @@ bool index_row_id(const cog_index *index, uint32_t row, struct bytes_view *id) {
     return segment_id(&index->parts.segments[part], (size_t)(row - first_row), id);
 }
 
-int index_compare_ids(const void *a, const void *b) {
-    const struct bytes_view *x = a, *y = b;
-    size_t common = x->size < y->size ? x->size : y->size;
-    int order = common ? memcmp(x->data, y->data, common) : 0;
-    return order ? order : (x->size > y->size) - (x->size < y->size);
-}
-
 /* For rows whose ids are their numbers: the row with this number. */
 static uint64_t row_of_number(struct bytes_view id, uint64_t first, uint64_t rows) {
     uint64_t number;

@@ -36,8 +36,8 @@ void cog_index_options_init_for(cog_index_options *options, cog_measure measure)
     options->sign = pairs.sign;
 }
 
-/* A bit of two minhash values of one bit is equal if the values are, else by chance every other
- * time. */
+/* Minhash values are stored with one bit each. The bits of different values agree half of the time,
+ * so the share of differing bits is (1 - Jaccard) / 2. */
 double index_estimate(const cog_index *index, uint32_t distance) {
     unsigned bits = index_bits(index);
     if (!index_is_of_minhash(index))
@@ -92,9 +92,7 @@ void cog_index_close(cog_index *index) {
     statistics_release(index->exact);
     if (index->guard)
         pthread_mutex_destroy(index->guard);
-    free(index->guard);
-    free(index->folder);
-    free(index);
+    FREE(index->guard, index->folder, index);
 }
 
 /* ---- Building -------------------------------------------------------------------------------- */

@@ -41,8 +41,8 @@ struct cog_index {
     bool is_prepared;       /* published by an atomic store */
     bool has_documents;     /* otherwise only signatures, and the rest is unused */
     bool has_vectors;
-    bool
-        is_multilingual; /* documents were projected by lexicons: frequencies are expected values */
+    /* Documents were projected by lexicons: frequencies are expected values. */
+    bool is_multilingual;
     /* With Jaccard and containment, documents are sets (index/segment_sets.h): their bags are those
      * of collection/sets/set_bag.h, and there are no signatures or statistics. Without vectors,
      * minhash signatures take the place of the sets. */
@@ -61,11 +61,12 @@ struct cog_index {
     cog_knobs streamed_knobs;
     unsigned streamed_radius_bits;
     const float *build_weights; /* the margins of signatures while they are indexed */
-    bool is_unmeasured; /* do not measure the recall of new segments; for an index that serves one
-                           search */
-    bool
-        puts_tables_off; /* do not make tables for new small segments if other segments have some */
+    /* Do not measure the recall of new segments; for an index that serves one search. */
+    bool is_unmeasured;
+    /* Do not make tables for new small segments if other segments have some. */
+    bool puts_tables_off;
 };
+
 static inline bool index_is_of_sets(const cog_index *index) {
     return index->measure != COG_MEASURE_COSINE && index->has_vectors;
 }
@@ -98,7 +99,6 @@ double index_memory_bytes(const cog_index *index);
  * O(count * segments); a segment without a table of ids is scanned once. */
 cog_status index_find_ids(const cog_index *index, const struct bytes_view *ids, size_t count,
                           uint64_t *rows, cog_error *error);
-int index_compare_ids(const void *a, const void *b);
 
 /* ---- Segments in memory ---------------------------------------------------------------------- */
 
@@ -108,8 +108,8 @@ struct segment_draft {
     struct segment_memory memory;
     void *scratch; /* for a merge: ids, signatures, lengths, vectors and weights, in a file */
     size_t scratch_bytes;
-    float *
-        weights; /* for a merge: room for the weights of all entries while the recall is measured */
+    /* For a merge: room for the weights of all entries while the recall is measured. */
+    float *weights;
     float *own_weights, *own_margins; /* the same, and margins, if in memory */
 };
 void segment_draft_free(struct segment_draft *draft);

@@ -39,9 +39,7 @@ cog_status part_bags_open(struct part_bags *bags, const cog_index *index, size_t
 }
 
 void part_bags_close(struct part_bags *bags) {
-    free(bags->hashes_by_column);
-    free(bags->hashes);
-    free(bags->frequencies);
+    FREE(bags->hashes_by_column, bags->hashes, bags->frequencies);
     *bags = (struct part_bags){0};
 }
 

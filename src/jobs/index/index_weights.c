@@ -53,41 +53,34 @@ static struct part_weights *part_share(const struct index_weights *weights,
     return NULL;
 }
 
-/* Makes weights for the segments of the index; reuses those of `known` (may be NULL). */
-static cog_status create(const cog_index *index, const struct index_weights *known,
-                         struct index_weights **result, cog_error *error) {
-    size_t count = index->parts.manifest.count;
+/* Makes weights of `count` segments, or of as many parts without a segment if `segments` is NULL;
+ * reuses those of `known` (may be NULL). */
+static cog_status create(struct shared_segment *const *segments, size_t count,
+                         const struct index_weights *known, struct index_weights **result,
+                         cog_error *error) {
     struct index_weights *weights = calloc(1, sizeof *weights + count * sizeof *weights->parts);
     bool fits = weights != NULL;
     for (size_t i = 0; i < count && fits; i++) {
-        struct part_weights *part = part_share(known, index->parts.owners[i]);
-        weights->parts[i] = part ? part : part_create(index->parts.owners[i]);
+        const struct shared_segment *segment = segments ? segments[i] : NULL;
+        struct part_weights *part = part_share(known, segment);
+        weights->parts[i] = part ? part : part_create(segment);
         fits = weights->parts[i] != NULL;
         weights->count += fits;
     }
-    if (!fits) {
-        index_weights_free(weights);
-        return error_memory(error, count * sizeof(struct part_weights), "weights");
-    }
-    weights->statistics = index->statistics;
-    *result = weights;
+    cog_status status =
+        fits ? COG_OK : error_memory(error, count * sizeof(struct part_weights), "weights");
+    return HAND_OUT(status, weights, index_weights_free, result);
+}
+
+static cog_status create_for(const cog_index *index, const struct index_weights *known,
+                             struct index_weights **result, cog_error *error) {
+    TRY(create(index->parts.owners, index->parts.manifest.count, known, result, error));
+    (*result)->statistics = index->statistics;
     return COG_OK;
 }
 
 cog_status index_weights_create(size_t parts, struct index_weights **result, cog_error *error) {
-    struct index_weights *weights = calloc(1, sizeof *weights + parts * sizeof *weights->parts);
-    bool fits = weights != NULL;
-    for (size_t i = 0; i < parts && fits; i++) {
-        weights->parts[i] = part_create(NULL);
-        fits = weights->parts[i] != NULL;
-        weights->count += fits;
-    }
-    if (fits) {
-        *result = weights;
-        return COG_OK;
-    }
-    index_weights_free(weights);
-    return error_memory(error, parts * sizeof(struct part_weights), "weights");
+    return create(NULL, parts, NULL, result, error);
 }
 
 void index_weights_free(struct index_weights *weights) {
@@ -103,7 +96,7 @@ cog_status index_reset_weights(cog_index *index, cog_error *error) {
     if (index_is_of_sets(index) || !index->has_documents)
         return COG_OK;
     bool hold = index->exact && before && before->statistics == index->statistics;
-    cog_status status = create(index, hold ? before : NULL, &fresh, error);
+    cog_status status = create_for(index, hold ? before : NULL, &fresh, error);
     index_weights_free(before);
     index->weights = fresh;
     return status;
@@ -111,7 +104,7 @@ cog_status index_reset_weights(cog_index *index, cog_error *error) {
 
 cog_status index_share_weights(const cog_index *index, cog_index *other, cog_error *error) {
     bool hold = index->weights->statistics == other->statistics;
-    return create(other, hold ? index->weights : NULL, &other->weights, error);
+    return create_for(other, hold ? index->weights : NULL, &other->weights, error);
 }
 
 /* ---- Idf ------------------------------------------------------------------------------------- */

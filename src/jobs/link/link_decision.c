@@ -53,7 +53,7 @@ static int by_value(const void *x, const void *y) {
     const struct place *a = x, *b = y;
     if (a->value != b->value)
         return a->value < b->value ? -1 : 1;
-    return (a->link > b->link) - (a->link < b->link);
+    return ORDER(a->link, b->link);
 }
 
 static void sort_places(const struct fitting *fitting, struct ordered_values *ordered) {
@@ -129,16 +129,9 @@ static void fitting_free(struct fitting *fitting) {
         free(orders[i]->values);
         free(orders[i]->links);
     }
-    free(fitting->partners);
-    free(fitting->weights);
-    free(fitting->right);
-    free(fitting->sorted);
-    free(fitting->wrong);
-    free(fitting->part_links);
-    free(fitting->part_decoys);
-    free(fitting->part_wrong);
-    free(fitting->blocks);
-    free(fitting->places);
+    FREE(fitting->partners, fitting->weights, fitting->right, fitting->sorted, fitting->wrong,
+         fitting->part_links, fitting->part_decoys, fitting->part_wrong, fitting->blocks,
+         fitting->places);
 }
 
 /* ---- Wrong links ----------------------------------------------------------------------------- */

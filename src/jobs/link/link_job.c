@@ -31,7 +31,7 @@ static int by_rows(const void *x, const void *y) {
     const struct link *a = x, *b = y;
     if (a->from != b->from)
         return a->from < b->from ? -1 : 1;
-    return (a->to > b->to) - (a->to < b->to);
+    return ORDER(a->to, b->to);
 }
 
 static int by_contrast(const void *x, const void *y) {

@@ -49,7 +49,7 @@ struct weighted {
 
 static int by_value(const void *x, const void *y) {
     float a = ((const struct weighted *)x)->value, b = ((const struct weighted *)y)->value;
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 /* The median of the lengths, weighted by link. */

@@ -186,6 +186,10 @@ static cog_status prepare_searcher(struct live_worker *worker, cog_index *state,
         status = cog_searcher_create(state, &options, &worker->searcher, error);
     else if (worker->searched != state)
         status = cog_searcher_move(worker->searcher, state, error);
+    if (status != COG_OK) {
+        cog_searcher_free(worker->searcher); /* it may still refer to the state closed below */
+        worker->searcher = NULL;
+    }
     worker->searcher_threshold = threshold;
     worker->searcher_lists_all = all;
     cog_index_close(worker->searched);

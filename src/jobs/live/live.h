@@ -110,8 +110,8 @@ struct cog_live {
 /* Takes an idle worker, or makes one; live_return_worker puts it back. */
 cog_status live_take_worker(cog_live *live, struct live_worker **worker, cog_error *error);
 void live_return_worker(cog_live *live, struct live_worker *worker);
-/* The nearest document of a state that is similar enough; false if there is none. The state is
- * borrowed until the worker's next search. */
+/* A document of the state that is similar enough, the most similar one for documents with vectors;
+ * *found is false if there is none. Takes ownership of the state, also after an error. */
 cog_status live_find_match(struct live_worker *worker, cog_index *state,
                            const struct live_request *request, cog_live_outcome *outcome,
                            bool *found, cog_error *error);

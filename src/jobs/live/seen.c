@@ -87,12 +87,8 @@ static cog_status grow_lists(struct cog_seen *seen, size_t more, cog_error *erro
     return COG_OK;
 }
 
-static size_t prefix_of(const struct cog_seen *seen, size_t count) {
-    return count ? count - (size_t)set_least_overlap(&seen->measure, count) + 1 : 0;
-}
-
 static void list_set(struct cog_seen *seen, const uint64_t *members, size_t count, uint32_t text) {
-    size_t prefix = prefix_of(seen, count);
+    size_t prefix = set_prefix_places(&seen->measure, count);
     for (size_t i = 0; i < prefix; i++) {
         struct seen_list *list = find_list(seen, members[i]);
         seen->list_count += !list->member;
@@ -105,7 +101,8 @@ static void list_set(struct cog_seen *seen, const uint64_t *members, size_t coun
 /* Stores the sets as the next text. */
 static cog_status remember(struct cog_seen *seen, const struct document_set *sets,
                            cog_error *error) {
-    size_t prefix = prefix_of(seen, sets->term_count) + prefix_of(seen, sets->word_count);
+    size_t prefix = set_prefix_places(&seen->measure, sets->term_count) +
+                    set_prefix_places(&seen->measure, sets->word_count);
     size_t term_bytes = member_set_bytes(sets->term_count);
     size_t size = term_bytes + member_set_bytes(sets->word_count);
     if (seen->count == UINT32_MAX - 1 || seen->posting_count + prefix >= UINT32_MAX)
@@ -152,7 +149,7 @@ static cog_status compare(struct cog_seen *seen, const struct document_set *sets
 static cog_status look_up(struct cog_seen *seen, const struct document_set *sets,
                           const uint64_t *members, size_t count, uint64_t *number, double *best,
                           cog_error *error) {
-    size_t prefix = seen->lists ? prefix_of(seen, count) : 0;
+    size_t prefix = seen->lists ? set_prefix_places(&seen->measure, count) : 0;
     for (size_t i = 0; i < prefix; i++)
         for (uint32_t at = find_list(seen, members[i])->head; at;
              at = seen->postings[at - 1].next) {

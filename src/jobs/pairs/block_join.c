@@ -99,9 +99,7 @@ static cog_status cut_blocks(struct block_join *join, cog_error *error) {
 
 static void unload(struct loaded_block *block) {
     sparse_matrix_free(&block->vectors);
-    free((void *)block->signatures.data);
-    free(block->margins);
-    free(block->lengths);
+    FREE((void *)block->signatures.data, block->margins, block->lengths);
     *block = (struct loaded_block){0};
 }
 

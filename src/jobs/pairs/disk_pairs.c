@@ -316,16 +316,6 @@ static cog_status find_sampled(void *context, const uint32_t *sample, size_t cou
 
 /* ---- Signatures ------------------------------------------------------------------------------ */
 
-/* Sorts the numbers and removes duplicates; returns how many are left. */
-static size_t sort_distinct(uint32_t *numbers, size_t count) {
-    size_t distinct = 0;
-    qsort(numbers, count, sizeof *numbers, compare_u32);
-    for (size_t i = 0; i < count; i++)
-        if (distinct == 0 || numbers[distinct - 1] != numbers[i])
-            numbers[distinct++] = numbers[i];
-    return distinct;
-}
-
 /* Like pair_task_sign, for a few rows in any order. */
 static cog_status sign_sampled(void *context, size_t side, const struct compared_rows *rows,
                                struct signatures_view *view, float *margins, size_t margins_per_row,
@@ -340,7 +330,7 @@ static cog_status sign_sampled(void *context, size_t side, const struct compared
     size_t count = 0;
     if (status == COG_OK) {
         memcpy(distinct, rows->numbers, rows->count * sizeof *distinct);
-        count = sort_distinct(distinct, rows->count);
+        count = sort_distinct_u32(distinct, rows->count);
     }
     for (size_t i = 0; i < rows->count && status == COG_OK; i++)
         places[i] = (uint32_t)((uint32_t *)bsearch(&rows->numbers[i], distinct, count,
@@ -381,9 +371,7 @@ static cog_status sign_part(struct disk_pairs *pairs, size_t side, const struct 
                            margins_per_row ? margins : NULL, margins_per_row, error));
     THEN(status, row_store_add_signatures(store, begin, count, signatures, margins, error));
     *place += count;
-    free(numbers);
-    free(signatures);
-    free(margins);
+    FREE(numbers, signatures, margins);
     return status;
 }
 
@@ -542,12 +530,12 @@ static cog_status join_blocks(struct disk_pairs *pairs, cog_error *error) {
     join.method = joining->method;
     join.join = joining->join;
     join.join.list_bytes = list_bytes;
-    if (joins_vectors(pairs->task))
+    if (joins_vectors(pairs->task)) {
         take_groups(pairs, &join);
-    else
-        take_signatures(pairs, &join);
-    if (joins_vectors(pairs->task))
         limit_lists(pairs, &join);
+    } else {
+        take_signatures(pairs, &join);
+    }
     predict_memory(pairs, &join);
     cog_status status = block_join_run(&join, error);
     if (status == COG_OK)

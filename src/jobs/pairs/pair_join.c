@@ -221,9 +221,8 @@ static void take_vectors(struct joining *joining) {
 
 void joining_free(struct joining *joining) {
     for (size_t side = 0; side < 2; side++) {
-        free((void *)joining->pair_views[side].data);
-        free(joining->margins[side]);
-        free(joining->pair_margins[side]);
+        FREE((void *)joining->pair_views[side].data, joining->margins[side],
+             joining->pair_margins[side]);
     }
     match_list_free(&joining->truth);
 }

@@ -192,7 +192,7 @@ static void report_signing(const struct signing *work, cog_report *report) {
                       plural(work->empty_documents, "its signature says", "their signatures say"));
 }
 
-/* Skipped records are reported once: by the statistics pass , if any. */
+/* Skipped records are reported once: by the pass of statistics, if there is one. */
 static cog_status sign_input(struct signing *work, cog_documents *documents,
                              const struct term_options *terms, bool named_before,
                              cog_error *error) {

@@ -138,7 +138,7 @@ static cog_status join_tables(void *context, unsigned worker, size_t begin, size
  * those in the share. */
 static bool has_no_partner(const struct lone_search *search, size_t size, const uint64_t *members,
                            size_t count) {
-    const size_t needed = size ? size - set_least_overlap(search->measure, size) + 1 : 0;
+    const size_t needed = set_prefix_places(search->measure, size);
     size_t alone = 0;
     if (count < needed)
         return false;
@@ -186,8 +186,7 @@ static bool choose_table(struct lone_search *search, uint64_t members, uint64_t 
 static cog_status meet_and_ask(struct lone_search *search, unsigned threads, cog_error *error) {
     enum { WORDS_PER_PIECE = 1 << 14 };
     const size_t rows = search->file->row_count;
-    const size_t share = rows / (4 * (size_t)threads) + 1;
-    const size_t grain = share < ROWS_PER_PIECE ? share : ROWS_PER_PIECE;
+    const size_t grain = threads_grain(threads, rows, ROWS_PER_PIECE);
     TRY(parallel_for(threads, rows, grain, meet_rows, search, error));
     TRY(parallel_for(threads, table_words(search), WORDS_PER_PIECE, join_tables, search, error));
     return parallel_for(threads, rows, grain, ask_rows, search, error);

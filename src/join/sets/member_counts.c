@@ -187,10 +187,8 @@ static cog_status count_rows(void *context, unsigned worker, size_t begin, size_
 static cog_status count_part(struct counting *counting, size_t rows, unsigned threads,
                              cog_error *error) {
     const unsigned most = UINT8_MAX - MEMBER_COUNT_EXACT; /* no byte wraps around */
-    const size_t share = rows / (4 * (size_t)threads) + 1;
     return parallel_for(threads < most ? threads : most, rows,
-                        share < ROWS_PER_PIECE ? share : ROWS_PER_PIECE, count_rows, counting,
-                        error);
+                        threads_grain(threads, rows, ROWS_PER_PIECE), count_rows, counting, error);
 }
 
 /* ---- Checkpoints ----------------------------------------------------------------------------- */

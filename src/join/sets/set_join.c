@@ -381,10 +381,7 @@ cog_status set_join_run(const struct set_file *file, const uint32_t *order, size
 }
 
 void set_join_result_free(struct set_join_result *result) {
-    free(result->partner);
-    free(result->similarity);
-    free(result->nearest);
-    free(result->nearest_similarity);
+    FREE(result->partner, result->similarity, result->nearest, result->nearest_similarity);
     match_list_free(&result->pairs);
     *result = (struct set_join_result){0};
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "vector/member_set.h"
 
 /* ---- Counts ---------------------------------------------------------------------------------- */
@@ -75,11 +76,6 @@ static uint64_t class_of_count(uint32_t count) {
     return 16 + (log - 4) * 8 + (count >> (log - 3) & 7);
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 cog_status set_keys_add(struct set_key_list *list, int64_t row, const int64_t *members,
                         size_t count, const struct key_counts *counts,
                         const struct set_measure *measure, cog_error *error) {
@@ -98,7 +94,7 @@ cog_status set_keys_add(struct set_key_list *list, int64_t row, const int64_t *m
     }
     if (alone >= last)
         return COG_OK;
-    qsort(list->order, count, sizeof *list->order, compare_numbers);
+    qsort(list->order, count, sizeof *list->order, compare_u64);
     GROW(list->items, list->capacity, list->count + last - alone, "keys", error);
     const int64_t first = (int64_t)(list->order[alone] & MEMBER_MASK);
     const int64_t second =

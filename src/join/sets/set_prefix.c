@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/io/files.h"
 #include "base/io/output.h"
+#include "base/memory.h"
 #include "base/numbers.h"
 #include "base/threads.h"
 
@@ -418,20 +419,14 @@ void set_prefixes_remove_saved(const struct join_checkpoints *checkpoints) {
 
 /* ---- All rows -------------------------------------------------------------------------------- */
 
-static cog_status choose_part(struct choosing *choosing, size_t rows, unsigned threads,
-                              cog_error *error) {
-    const size_t share = rows / (4 * (size_t)threads) + 1;
-    return parallel_for(threads, rows, share < ROWS_PER_PIECE ? share : ROWS_PER_PIECE, choose_rows,
-                        choosing, error);
-}
-
 static cog_status choose_parts(struct choosing *choosing, size_t begin, unsigned threads,
                                cog_error *error) {
     const struct set_file *file = choosing->file;
     while (begin < file->row_count) {
         const size_t end = join_checkpoints_part_end(choosing->checkpoints, file, begin);
         choosing->first_row = begin;
-        TRY(choose_part(choosing, end - begin, threads, error));
+        TRY(parallel_for(threads, end - begin, threads_grain(threads, end - begin, ROWS_PER_PIECE),
+                         choose_rows, choosing, error));
         begin = end;
         if (end < file->row_count && join_checkpoints_are_due(choosing->checkpoints))
             TRY(save_part(choosing, end, error));
@@ -541,10 +536,7 @@ void set_prefixes_free(struct set_prefixes *prefixes) {
         return;
     if (prefixes->descriptor >= 0)
         close(prefixes->descriptor);
-    free(prefixes->offsets);
-    free(prefixes->bytes);
-    free(prefixes->path);
-    free(prefixes);
+    FREE(prefixes->offsets, prefixes->bytes, prefixes->path, prefixes);
 }
 
 bool set_prefixes_has(const struct set_prefixes *prefixes, size_t row) {

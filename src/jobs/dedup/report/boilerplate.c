@@ -60,7 +60,7 @@ static int by_member(const void *x, const void *y) {
     const struct known_member *a = x, *b = y;
     if (a->member != b->member)
         return a->member < b->member ? -1 : 1;
-    return (a->ngram > b->ngram) - (a->ngram < b->ngram);
+    return ORDER(a->ngram, b->ngram);
 }
 
 static cog_status list_ngrams(struct reading *reading, const struct boilerplate_ngram *ngrams,
@@ -71,11 +71,8 @@ static cog_status list_ngrams(struct reading *reading, const struct boilerplate_
         reading->records[i] = ngrams[i].record;
         reading->known[i] = (struct known_member){ngrams[i].member, i};
     }
-    qsort(reading->records, count, sizeof *reading->records, compare_u64);
+    reading->record_count = sort_distinct_u64(reading->records, count);
     qsort(reading->known, count, sizeof *reading->known, by_member);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || reading->records[i] != reading->records[i - 1])
-            reading->records[reading->record_count++] = reading->records[i];
     reading->known_count = count;
     return TAKEN_ZEROED(reading->texts, reading->record_count, "records of n-grams", error);
 }
@@ -200,10 +197,8 @@ static bool append_line(struct buffer *line, struct bytes_view text, size_t begi
 
 /* Truncates an n-gram that is longer than a passage. */
 static size_t cut_end(const struct window *window, size_t begin, size_t end) {
-    enum { MOST_BYTES = 4 * PASSAGE_CHARACTERS };
-    return end - begin <= MOST_BYTES
-               ? end
-               : begin + utf8_cut(view_of(window->text.data + begin, end - begin), MOST_BYTES);
+    return begin +
+           utf8_cut(view_of(window->text.data + begin, end - begin), 4 * PASSAGE_CHARACTERS);
 }
 
 static cog_status write_passage(const struct window *window, struct buffer *texts,
@@ -300,9 +295,7 @@ cog_status boilerplate_read(struct boilerplate *boilerplate, cog_documents *docu
         buffer_free(&reading.texts[i].text);
         buffer_free(&reading.texts[i].lang);
     }
-    free(reading.texts);
-    free(reading.records);
-    free(reading.known);
+    FREE(reading.texts, reading.records, reading.known);
     report_stage(job->report, stage, clock_seconds_since(start));
     return status;
 }

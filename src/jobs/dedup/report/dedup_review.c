@@ -25,9 +25,7 @@ static cog_status append_reference_id(const void *context, uint32_t row, struct 
 }
 
 static uint64_t reference_record(const void *context, uint32_t row) {
-    const struct duplicates *duplicates = context;
-    return duplicates->sets.rows ? duplicates->sets.facts[row].record
-                                 : duplicates->reference.items[row].record;
+    return duplicates_twin_record(context, row);
 }
 
 static struct duplicate_row make_row(const struct duplicates *duplicates, uint32_t number) {

@@ -21,9 +21,7 @@ uint64_t near_search_cost(const struct set_join_result *result) {
 }
 
 void near_found_free(struct near_found *found) {
-    free(found->at);
-    free(found->nearest);
-    free(found->similarity);
+    FREE(found->at, found->nearest, found->similarity);
     *found = (struct near_found){0};
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/numbers.h"
 #include "jobs/dedup/report/report_texts.h"
 
@@ -83,21 +84,21 @@ static int by_place(const void *a, const void *b, void *context) {
         return q->identical ? -1 : 1;
     if (p->similarity < q->similarity || p->similarity > q->similarity)
         return p->similarity < q->similarity ? -1 : 1;
-    return (x > y) - (x < y);
+    return ORDER(x, y);
 }
 
 static int by_size(const void *a, const void *b) {
     const struct listed_cluster *p = a, *q = b;
     if (p->size != q->size)
         return p->size > q->size ? -1 : 1;
-    return (p->first > q->first) - (p->first < q->first);
+    return ORDER(p->first, q->first);
 }
 
 static int by_worst(const void *a, const void *b) {
     const struct listed_cluster *p = a, *q = b;
     if (p->worst < q->worst || p->worst > q->worst)
         return p->worst < q->worst ? -1 : 1;
-    return (p->first > q->first) - (p->first < q->first);
+    return ORDER(p->first, q->first);
 }
 
 /* `first` is the cluster's number until the cluster is listed. */
@@ -196,7 +197,7 @@ static int by_falling_similarity(const void *a, const void *b) {
     const struct report_pair *p = a, *q = b;
     if (p->similarity < q->similarity || p->similarity > q->similarity)
         return p->similarity > q->similarity ? -1 : 1;
-    return p->b != q->b ? (p->b < q->b ? -1 : 1) : (p->a > q->a) - (p->a < q->a);
+    return p->b != q->b ? (p->b < q->b ? -1 : 1) : ORDER(p->a, q->a);
 }
 
 static int by_rising_similarity(const void *a, const void *b) {
@@ -339,14 +340,7 @@ static cog_status want_reference_texts(struct report_choice *choice, cog_error *
                  "the texts of the report", error);
             choice->reference_rows[choice->reference_count++] = kinds[kind]->pairs[i].a;
         }
-    size_t kept = 0;
-    if (choice->reference_count)
-        qsort(choice->reference_rows, choice->reference_count, sizeof *choice->reference_rows,
-              compare_u32);
-    for (size_t i = 0; i < choice->reference_count; i++)
-        if (kept == 0 || choice->reference_rows[kept - 1] != choice->reference_rows[i])
-            choice->reference_rows[kept++] = choice->reference_rows[i];
-    choice->reference_count = kept;
+    choice->reference_count = sort_distinct_u32(choice->reference_rows, choice->reference_count);
     return COG_OK;
 }
 
@@ -383,21 +377,13 @@ cog_status report_choice_make(const struct duplicate_rows *rows, struct report_c
     THEN(status, choose_sample(&choosing, error));
     THEN(status, choose_references(&choosing, error));
     THEN(status, choose_texts(&choosing, error));
-    free(choosing.starts);
-    free(choosing.members);
-    free(choosing.position_of_row);
-    free(choosing.clusters);
+    FREE(choosing.starts, choosing.members, choosing.position_of_row, choosing.clusters);
     buffer_free(&choosing.id);
     return status;
 }
 
 void report_choice_free(struct report_choice *choice) {
-    free(choice->documents);
-    free(choice->clusters);
-    free(choice->below.pairs);
-    free(choice->sample.pairs);
-    free(choice->references.pairs);
-    free(choice->has_text);
-    free(choice->reference_rows);
+    FREE(choice->documents, choice->clusters, choice->below.pairs, choice->sample.pairs,
+         choice->references.pairs, choice->has_text, choice->reference_rows);
     *choice = (struct report_choice){0};
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/strings.h"
 
 struct text_pass {
@@ -23,21 +24,12 @@ struct text_batch {
 
 static int by_record(const void *a, const void *b) {
     const struct wanted_text *p = a, *q = b;
-    return (p->record > q->record) - (p->record < q->record);
-}
-
-/* The size of the text, cut to at most REPORT_TEXT_BYTES at a character boundary. */
-static size_t cut_size(struct bytes_view text) {
-    size_t size = text.size;
-    if (size > REPORT_TEXT_BYTES)
-        for (size = REPORT_TEXT_BYTES; size && !utf8_is_start(text.data[size]);)
-            size--;
-    return size;
+    return ORDER(p->record, q->record);
 }
 
 static cog_status take_text(struct text_batch *batch, uint32_t position, struct bytes_view text,
                             cog_error *error) {
-    size_t size = cut_size(text);
+    size_t size = utf8_cut(text, REPORT_TEXT_BYTES);
     GROW(batch->taken, batch->capacity, batch->count + 1, "the texts of the report", error);
     if (!buffer_append(&batch->bytes, text.data, size))
         return error_memory(error, size, "the texts of the report");

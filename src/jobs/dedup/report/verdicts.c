@@ -136,7 +136,7 @@ static cog_status take_kind(const struct verdict_line *line, enum verdict_kind *
     struct json_field field = FIELD("verdict");
     TRY(find_fields(line, &field, 1, error));
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (view_equals(field.token, view_of_text(names[i]))) {
+        if (view_is(field.token, names[i])) {
             *kind = (enum verdict_kind)i;
             return COG_OK;
         }
@@ -542,11 +542,8 @@ static void report_verdicts(const struct applying *applying) {
 static void applying_free(struct applying *applying) {
     for (size_t i = 0; applying->ids && i < applying->id_slots; i++)
         free(applying->ids[i].rows);
-    free(applying->ids);
-    free(applying->group_of);
-    free(applying->groups);
-    free(applying->stays_by);
-    free(applying->overruled);
+    FREE(applying->ids, applying->group_of, applying->groups, applying->stays_by,
+         applying->overruled);
 }
 
 cog_status verdicts_apply(const struct verdicts *verdicts, struct duplicate_rows *rows,

@@ -8,15 +8,6 @@
 
 enum { BLOCK_BYTES = 1 << 16 };
 
-static cog_sentence_format format_of_name(const char *path) {
-    static const char suffix[] = ".tmx";
-    size_t compressed, size = strlen(path), own = sizeof suffix - 1;
-    compression_of_name(path, &compressed);
-    size -= compressed;
-    return size >= own && memcmp(path + size - own, suffix, own) == 0 ? COG_SENTENCES_TMX
-                                                                      : COG_SENTENCES_TSV;
-}
-
 /* ---- Formats --------------------------------------------------------------------------------- */
 
 /* Appends text as XML. Line ends and the characters that XML 1.0 does not allow (control
@@ -102,7 +93,9 @@ static cog_status write_out(struct sentence_output *output, cog_error *error) {
 cog_status sentence_output_open(struct sentence_output *output, cog_sentence_format format,
                                 const char *path, const char *const languages[2],
                                 cog_error *error) {
-    output->format = format == COG_SENTENCES_AUTO ? format_of_name(path) : format;
+    output->format = format != COG_SENTENCES_AUTO ? format
+                     : name_ends_in(path, ".tmx") ? COG_SENTENCES_TMX
+                                                  : COG_SENTENCES_TSV;
     output->languages[0] = languages[0];
     output->languages[1] = languages[1];
     TRY(output_open(path, &output->output, error));
