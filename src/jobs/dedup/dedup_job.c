@@ -102,12 +102,8 @@ static cog_status check(cog_documents *documents, const cog_dedup_options *optio
     const cog_pairs_options *pairs = &options->pairs;
     TRY(check_enum(outputs->clusters_format, COG_OUTPUT_NPY + 1, "output format", error));
     TRY(keep_order_check(options, documents, error));
-    if (!(pairs->threshold > 0 && pairs->threshold <= 1))
-        return error_about(error, COG_ERR_USAGE, "threshold",
-                           "a threshold of %g: choose above 0 and at most 1", pairs->threshold);
-    if (!(pairs->recall > 0 && pairs->recall <= 1))
-        return error_about(error, COG_ERR_USAGE, "recall",
-                           "a recall of %g: choose above 0 and at most 1", pairs->recall);
+    TRY(check_share(pairs->threshold, "threshold", error));
+    TRY(check_share(pairs->recall, "recall", error));
     if (pairs->measure == COG_MEASURE_CONTAINMENT && !pairs_are_by_sets(pairs))
         return error_about(error, COG_ERR_USAGE, "method",
                            "containment is computed exactly: use the method exact");

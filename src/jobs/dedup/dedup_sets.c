@@ -379,11 +379,7 @@ static void report_join(const struct set_dedup *dedup, size_t groups) {
     const struct set_join_result *result = &dedup->result;
     cog_report *report = dedup->job->report;
     report_number(report, "equal_groups", (double)groups);
-    report_number(report, "terms", (double)result->members);
-    report_number(report, "listed_terms", (double)result->listed);
-    report_number(report, "comparisons", (double)result->comparisons);
-    report_number(report, "candidates", (double)result->candidates);
-    report_number(report, "rounds", (double)result->rounds);
+    set_join_report(result, report);
     report_number(report, "disk_bytes",
                   (double)(dedup->duplicates->sets.file.size_bytes + result->disk_bytes));
 }

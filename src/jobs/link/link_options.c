@@ -29,16 +29,12 @@ cog_status link_options_check(const cog_link_options *options, cog_error *error)
     if (!exact && (options->bits < SIGNATURE_MIN_BITS || options->bits > SIGNATURE_MAX_BITS))
         return error_set(error, COG_ERR_USAGE, "signatures of %u bits: choose from %d to %d",
                          options->bits, SIGNATURE_MIN_BITS, SIGNATURE_MAX_BITS);
-    if (!(options->recall > 0 && options->recall <= 1))
-        return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
-                         options->recall);
+    TRY(check_share(options->recall, "recall", error));
     if (options->recall >= 1 && options->method != COG_METHOD_AUTO && !exact)
         return error_set(error, COG_ERR_USAGE,
                          "only the exact method finds every partner for certain: use the method "
                          "auto or exact, or a recall below 1");
-    if (!(options->precision > 0 && options->precision <= 1))
-        return error_set(error, COG_ERR_USAGE, "a precision of %g: choose above 0 and at most 1",
-                         options->precision);
+    TRY(check_share(options->precision, "precision", error));
     if (options->per_document && options->one_to_one)
         return error_set(
             error, COG_ERR_USAGE,

@@ -343,9 +343,7 @@ cog_status cog_seen_open(const cog_seen_options *options, const char *folder, co
     TRY(check_given(options, "options", error));
     TRY(check_given(result, "seen", error));
     TRY(options_check_reserved(options->reserved, 4, "seen", error));
-    if (!(options->threshold > 0 && options->threshold <= 1))
-        return error_about(error, COG_ERR_USAGE, "threshold",
-                           "a threshold of %g: choose above 0 and at most 1", options->threshold);
+    TRY(check_share(options->threshold, "threshold", error));
     TAKE_ZEROED(seen, 1, "seen texts", error);
     pthread_mutex_init(&seen->lock, NULL);
     seen->log.descriptor = seen->folder_lock = -1;

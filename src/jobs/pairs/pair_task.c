@@ -22,12 +22,8 @@ cog_status pair_task_init(struct pair_task *task, const cog_pairs_options *optio
     task->report = report;
     task->threads = threads_resolve(run ? run->threads : 0);
     job_begin(&task->job, run, report);
-    if (!(options->threshold > 0 && options->threshold <= 1))
-        return error_set(error, COG_ERR_USAGE, "a threshold of %g: choose above 0 and at most 1",
-                         options->threshold);
-    if (!(options->recall > 0 && options->recall <= 1))
-        return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
-                         options->recall);
+    TRY(check_share(options->threshold, "threshold", error));
+    TRY(check_share(options->recall, "recall", error));
     TRY(check_enum(options->sign.signature.kind, COG_SIGNATURE_MINHASH + 1, "kind of signature",
                    error));
     if (options->measure == COG_MEASURE_COSINE)

@@ -223,11 +223,7 @@ static uint64_t held_bytes(const struct set_pairs *pairs) {
 static void report_join(const struct set_pairs *pairs, const struct set_join_result *result,
                         const struct match_list *matches) {
     cog_report *report = pairs->task->report;
-    report_number(report, "terms", (double)result->members);
-    report_number(report, "listed_terms", (double)result->listed);
-    report_number(report, "comparisons", (double)result->comparisons);
-    report_number(report, "candidates", (double)result->candidates);
-    report_number(report, "rounds", (double)result->rounds);
+    set_join_report(result, report);
     report_number(report, "matches", (double)matches->count);
     report_number(report, "disk_bytes",
                   (double)(pairs->sets->file.size_bytes + result->disk_bytes +

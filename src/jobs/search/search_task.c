@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "estimate/radius.h"
@@ -36,12 +37,9 @@ static bool cosines_decide(const struct search_task *task) {
 }
 
 static cog_status check_numbers(const cog_search_options *options, cog_error *error) {
-    if (!(options->threshold >= 0 && options->threshold <= 1))
-        return error_set(error, COG_ERR_USAGE, "a threshold of %g: choose above 0 and at most 1",
-                         options->threshold);
-    if (!(options->recall > 0 && options->recall <= 1))
-        return error_set(error, COG_ERR_USAGE, "a recall of %g: choose above 0 and at most 1",
-                         options->recall);
+    if (options->threshold != 0)
+        TRY(check_share(options->threshold, "threshold", error));
+    TRY(check_share(options->recall, "recall", error));
     if (options->threshold > 0 && options->radius_bits != COG_RADIUS_NONE)
         return error_set(error, COG_ERR_USAGE,
                          "both a threshold and a radius are given: give one of them");

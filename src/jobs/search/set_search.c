@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/numbers.h"
@@ -17,9 +18,8 @@
 
 cog_status set_question_take(const cog_index *index, const cog_search_options *options,
                              struct set_question *question, cog_error *error) {
-    if (!(options->threshold >= 0 && options->threshold <= 1))
-        return error_about(error, COG_ERR_USAGE, "threshold",
-                           "a threshold of %g: choose above 0 and at most 1", options->threshold);
+    if (options->threshold != 0)
+        TRY(check_share(options->threshold, "threshold", error));
     if (options->radius_bits != COG_RADIUS_NONE)
         return error_about(error, COG_ERR_USAGE, "radius_bits",
                            "an index by jaccard or containment has no signatures: give a threshold "

@@ -380,6 +380,14 @@ cog_status set_join_run(const struct set_file *file, const uint32_t *order, size
     return status;
 }
 
+void set_join_report(const struct set_join_result *result, cog_report *report) {
+    report_number(report, "terms", (double)result->members);
+    report_number(report, "listed_terms", (double)result->listed);
+    report_number(report, "comparisons", (double)result->comparisons);
+    report_number(report, "candidates", (double)result->candidates);
+    report_number(report, "rounds", (double)result->rounds);
+}
+
 void set_join_result_free(struct set_join_result *result) {
     FREE(result->partner, result->similarity, result->nearest, result->nearest_similarity);
     match_list_free(&result->pairs);

@@ -75,6 +75,8 @@ struct set_join_result {
     uint64_t memory_bytes, disk_bytes; /* peak */
 };
 void set_join_result_free(struct set_join_result *result);
+/* How much was compared. */
+void set_join_report(const struct set_join_result *result, cog_report *report);
 
 /* order[rank] is a row. A row of the reference collection may occur again among the other
  * documents; it does not match itself. Otherwise all rows are different. result->pairs may have a

@@ -635,3 +635,23 @@ TEST(a_pointer_that_is_needed_must_be_given) {
     neighbours_need_their_rows(0);
     close_world();
 }
+
+/* Front ends show the option, or its flag, next to the message. */
+TEST(a_share_out_of_range_is_refused_by_the_name_of_its_option) {
+    cog_error failure = {0};
+    cog_pairs_options pairs;
+    cog_link_options link;
+    cog_links *links;
+    CHECK_OK(open_world(error));
+    cog_pairs_options_init(&pairs, COG_MEASURE_JACCARD);
+    pairs.threshold = 0;
+    CHECK(cog_pairs_find(world.documents, NULL, &pairs, NULL, &no_pairs, NULL, &failure) ==
+          COG_ERR_USAGE);
+    CHECK(failure.option && strcmp(failure.option, "threshold") == 0);
+    cog_link_options_init(&link);
+    link.precision = 2;
+    CHECK(cog_link(world.from, world.to, world.lexicon, &link, NULL, &links, NULL, &failure) ==
+          COG_ERR_USAGE);
+    CHECK(failure.option && strcmp(failure.option, "precision") == 0);
+    close_world();
+}
