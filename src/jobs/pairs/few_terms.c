@@ -8,11 +8,13 @@
  * deviation of independent bits (docs/results.md). */
 enum { FEW_TERMS = 8 };
 
-/* Gaussian values have no such steps. */
+/* Gaussian values have no such steps. Given knobs promise no recall: the pairs are those of the
+ * method alone, here and on a cluster. */
 bool few_terms_matter(const struct pair_task *task) {
     const cog_signature_options *signature = &task->options.sign.signature;
     return task->options.measure == COG_MEASURE_COSINE && task->options.verify &&
-           signature->kind != COG_SIGNATURE_MINHASH && !signature->gaussian;
+           !task->options.knobs.given && signature->kind != COG_SIGNATURE_MINHASH &&
+           !signature->gaussian;
 }
 
 bool few_terms_has(const struct pair_task *task, size_t side, uint32_t row) {

@@ -9,7 +9,8 @@
 
 #include "jobs/pairs/pair_task.h"
 
-/* Whether the rows of a join by signatures are documents whose cosines are computed. */
+/* Whether the rows of a join by signatures are documents whose cosines are computed, and the method
+ * is planned for a recall. */
 bool few_terms_matter(const struct pair_task *task);
 /* Whether a row has so few terms that all its pairs are found exactly. */
 bool few_terms_has(const struct pair_task *task, size_t side, uint32_t row);
